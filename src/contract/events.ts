@@ -1,0 +1,26 @@
+import type { ToolCall, ToolResult } from "./tool.js";
+
+/**
+ * Everything Glovebox reports, one union told apart by `type`. Delivered in order to each listener; a listener that throws
+ * or is slow harms nobody. Event types and fields are API.
+ */
+export type GloveboxEvent =
+  | { readonly type: "batch_start"; readonly calls: readonly ToolCall[] }
+  | { readonly type: "tool_execution_start"; readonly id: string; readonly name: string; readonly arguments: unknown }
+  | { readonly type: "tool_execution_update"; readonly id: string; readonly name: string; readonly update: ToolResult }
+  | {
+      readonly type: "tool_execution_end";
+      readonly id: string;
+      readonly name: string;
+      readonly isError: boolean;
+      readonly durationMs: number;
+    }
+  | ({ readonly type: "tool_result"; readonly id: string; readonly name: string } & ToolResult)
+  | { readonly type: "batch_end"; readonly results: number; readonly errors: number; readonly durationMs: number }
+  | { readonly type: "mutation_queued"; readonly key: string; readonly waiting: number }
+  | { readonly type: "target_connected"; readonly target: string }
+  | { readonly type: "target_lost"; readonly target: string; readonly message: string }
+  | { readonly type: "target_restored"; readonly target: string }
+  | { readonly type: "target_breaker"; readonly target: string; readonly state: "open" | "half_open" | "closed" }
+  | { readonly type: "target_swept"; readonly target: string; readonly removed: number; readonly what: string }
+  | { readonly type: "target_closed"; readonly target: string };

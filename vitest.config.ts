@@ -1,0 +1,17 @@
+import { defineConfig } from "vitest/config";
+
+const ci = process.env.CI === "true";
+
+export default defineConfig({
+  test: {
+    include: ["test/**/*.test.ts"],
+    globalSetup: ["test/support/global-setup.ts"],
+    testTimeout: 60_000,
+    hookTimeout: 180_000,
+    // Real processes, engines and links share two cores: more workers only make each other late.
+    maxWorkers: 2,
+    pool: "forks",
+    reporters: ci ? ["default"] : ["default"],
+    passWithNoTests: false,
+  },
+});
