@@ -16,6 +16,14 @@ export type GloveboxEvent =
       readonly durationMs: number;
     }
   | ({ readonly type: "tool_result"; readonly id: string; readonly name: string } & ToolResult)
+  /** For the host only: what a hook threw, or that it did not answer in time. The model is not told. */
+  | {
+      readonly type: "hook_failed";
+      readonly id: string;
+      readonly name: string;
+      readonly hook: "beforeToolCall" | "afterToolCall" | "ask";
+      readonly message: string;
+    }
   | { readonly type: "batch_end"; readonly results: number; readonly errors: number; readonly durationMs: number }
   | { readonly type: "mutation_queued"; readonly key: string; readonly waiting: number }
   | { readonly type: "target_connected"; readonly target: string }

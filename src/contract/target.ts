@@ -115,6 +115,8 @@ export interface Environment extends Place, Verbs, AsyncDisposable {
   describe(): Promise<TargetDescription>;
   /** Events of this environment, in order. A slow or throwing listener harms nobody. Returns the function that unsubscribes. */
   onEvent(listener: (event: GloveboxEvent) => void): () => void;
+  /** Tells the listeners of an event: for layers, and for whoever runs tools on this environment. Never throws. */
+  emit(event: GloveboxEvent): void;
   close(): Promise<void>;
 }
 

@@ -1,4 +1,5 @@
-import { withMutationKeys } from "./mutation-queue.js";
+import { type MutationOptions, withMutationKeys } from "./mutation-queue.js";
+import type { Sha256 } from "./operations.js";
 import { compileValidator, type JsonSchema, type Static, type TObject, type Validator } from "./schema.js";
 import type { Place } from "./target.js";
 
@@ -48,6 +49,11 @@ export interface ExecuteOptions {
   readonly signal: AbortSignal;
   /** Reports progress. Dropped once the call has settled. */
   onUpdate(update: ToolResult): void;
+  /**
+   * What the file that this call writes must hold: its SHA-256, or null for "no such file". Set by a caller or a hook that
+   * has seen the file; a mismatch is final (`conflict`). Without it, `edit` guards its own read and `write` overwrites.
+   */
+  readonly ifMatch?: Sha256 | null;
   /** Told when the call waits for another's write to the same file. */
   onQueued?(key: string, waiting: number): void;
 }
@@ -133,15 +139,21 @@ export function bindTool<Parameters extends TObject, Details, Operations extends
 
 /**
  * Runs `job` alone among all writers of `path` on that environment: for custom tools that read, change and write a file.
- * Re-entrant: inside a bound tool that writes the same path it runs at once.
+ * Several paths are taken together, without a deadlock whatever their order. Re-entrant: inside a bound tool that writes
+ * the same path it runs at once. See `withMutationKeys` for what an abort does.
  */
 export async function withFileMutationQueue<T>(
   environment: Bindable & object,
-  path: string,
+  path: string | readonly string[],
   job: () => Promise<T>,
-  options: { readonly signal?: AbortSignal } = {},
+  options: MutationOptions = {},
 ): Promise<T> {
-  return await withMutationKeys([mutationKeyOf(environment, path)], job, options);
+  const paths = typeof path === "string" ? [path] : path;
+  return await withMutationKeys(
+    paths.map((one) => mutationKeyOf(environment, one)),
+    job,
+    options,
+  );
 }
 
 function mutationKeyOf(operations: Bindable & object, path: string): string {
