@@ -21,5 +21,5 @@ export default defineConfig({
   dts: true,
   clean: true,
   hash: false,
-  noExternal: [/^@sinclair\/typebox/, "p-queue", "p-timeout", "eventemitter3", "commander", "picomatch", "ignore", "cockatiel", "diff"],
+  noExternal: [/^@sinclair\/typebox/, "p-queue", "p-timeout", "eventemitter3", "commander", "cockatiel", "diff"],
 });

@@ -66,6 +66,8 @@ export interface AgentTool<Parameters = unknown> extends Tool {
   /** For people. */
   readonly label: string;
   readonly effect: ToolEffect;
+  /** JSON Schema of the `details` of its results that are no errors: for hosts that publish what a tool answers with. */
+  readonly detailsSchema?: JsonSchema;
   /** "sequential" makes its environment's part of a batch run one by one. Default "parallel". */
   readonly executionMode?: "parallel" | "sequential";
   /** The environment it acts on: `Place.id`. Absent for a tool bound to none (asking the user, say). */

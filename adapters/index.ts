@@ -1,0 +1,30 @@
+import { parseTargetUrl } from "../src/contract/address.js";
+import { GloveboxError } from "../src/contract/errors.js";
+import type { Adapter, Target, TargetAddress } from "../src/contract/target.js";
+
+/** Each adapter is loaded when the first URL of its scheme asks for it: their SDKs are heavy. */
+const ADAPTERS: ReadonlyMap<string, () => Promise<{ readonly adapter: Adapter }>> = new Map([
+  ["local", () => import("./local/index.js")],
+  ["memory", () => import("./memory/index.js")],
+  ["docker", () => import("./docker/index.js")],
+  ["ssh", () => import("./ssh/index.js")],
+]);
+
+/** The target that a URL names. Nothing is connected to. Rejects `invalid_argument`. */
+export async function resolveTarget(url: string): Promise<Target> {
+  const address = parseTargetUrl(url);
+  const { adapter } = await load(address);
+  return adapter(address);
+}
+
+async function load({ scheme, options }: TargetAddress): Promise<{ readonly adapter: Adapter }> {
+  // A container behind an SSH host takes two adapters, which do not know each other.
+  if (scheme === "docker" && options.get("host")?.startsWith("ssh://")) return await import("./nested.js");
+  const found = ADAPTERS.get(scheme);
+  if (found !== undefined) return await found();
+  const known = [...ADAPTERS.keys()].map((name) => `${name}:`).join(", ");
+  throw new GloveboxError("invalid_argument", `There is no adapter for ${JSON.stringify(`${scheme}:`)}. The schemes are ${known}.`, {
+    retrySafe: true,
+    details: { scheme, known: [...ADAPTERS.keys()] },
+  });
+}
