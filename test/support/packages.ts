@@ -13,13 +13,15 @@ interface TestPackage {
 }
 
 const packagesOf: Readonly<Record<TargetName, readonly TestPackage[]>> = {
-  memory: [],
+  memory: [
+    { name: "git", programs: ["git"] },
+    { name: "patch", programs: ["patch"] },
+  ],
   local: [
     { name: "bubblewrap", programs: ["bwrap"] },
     { name: "busybox-static", programs: ["busybox"] },
     { name: "dash", programs: ["dash"] },
     { name: "fd-find", programs: ["fdfind", "fd"] },
-    { name: "git", programs: ["git"] },
     { name: "ripgrep", programs: ["rg"] },
     { name: "strace", programs: ["strace"] },
   ],
