@@ -1,3 +1,4 @@
+import type { Sha256 } from "../contract/operations.js";
 import type { AgentTool, ToolCall, ToolResult } from "../contract/tool.js";
 
 /** What a hook is told. `arguments`, frozen through and through, is what would run, and `call.arguments` is the same value. */
@@ -11,7 +12,7 @@ export interface HookContext {
 }
 
 /**
- * A hook's word on a call. Nothing returned: it may run. Anything else than these four blocks it, as does a throw or no
+ * A hook's word on a call. Nothing returned: it may run. Anything else than these blocks it, as does a throw or no
  * answer in time.
  */
 export type BeforeToolCallVerdict =
@@ -21,7 +22,12 @@ export type BeforeToolCallVerdict =
   /** A person decides: the question goes to the scheduler's `ask`. */
   | { readonly ask: string }
   /** Run it with these instead. They are validated again, and later hooks see them. */
-  | { readonly arguments: unknown };
+  | { readonly arguments: unknown }
+  /**
+   * It may change its file only if the file is still this (null: still missing). Compared under the target's lock, in the
+   * write's own step, so nothing that the hook looked at can change in between; a mismatch is final.
+   */
+  | { readonly ifMatch: Sha256 | null };
 
 export type BeforeToolCall = (context: HookContext) => void | BeforeToolCallVerdict | Promise<void> | Promise<BeforeToolCallVerdict>;
 
@@ -56,6 +62,7 @@ export type Verdict =
   | { readonly kind: "block"; readonly reason: string | undefined }
   | { readonly kind: "ask"; readonly question: string }
   | { readonly kind: "replace"; readonly arguments: unknown }
+  | { readonly kind: "expect"; readonly ifMatch: Sha256 | null }
   | { readonly kind: "unknown" };
 
 export function readVerdict(answer: unknown): Verdict {
@@ -71,6 +78,9 @@ export function readVerdict(answer: unknown): Verdict {
   }
   if (words === "ask" && typeof said.ask === "string") return { kind: "ask", question: said.ask };
   if (words === "arguments") return { kind: "replace", arguments: said.arguments };
+  if (words === "ifMatch" && (said.ifMatch === null || /^[0-9a-f]{64}$/.test(String(said.ifMatch)))) {
+    return { kind: "expect", ifMatch: said.ifMatch as Sha256 | null };
+  }
   return { kind: "unknown" };
 }
 

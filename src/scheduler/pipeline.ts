@@ -1,5 +1,6 @@
 import { GloveboxError } from "../contract/errors.js";
 import type { GloveboxEvent } from "../contract/events.js";
+import type { Sha256 } from "../contract/operations.js";
 import type { AgentTool, ToolCall, ToolResult } from "../contract/tool.js";
 import { errorResult } from "../contract/tool-result.js";
 import { type Outcome, withDeadline, withGrace } from "./deadline.js";
@@ -12,6 +13,8 @@ import type { Slots } from "./slots.js";
 export interface ReadyCall {
   readonly call: ToolCall;
   readonly tool: AgentTool;
+  /** What a hook wants its file to be before it changes it. */
+  readonly ifMatch?: Sha256 | null;
 }
 
 export interface Executed {
@@ -56,7 +59,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     },
 
     async execute(ready, signal) {
-      const { call, tool } = ready;
+      const { call, tool, ifMatch } = ready;
       let startedMs: number | undefined;
       let lastUpdate: ToolResult | undefined;
       let open = true;
@@ -66,6 +69,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
           return await tool.execute(call.arguments, {
             id: call.id,
             signal,
+            ...(ifMatch === undefined ? {} : { ifMatch }),
             onUpdate(answer) {
               const update = readResult(answer);
               if (!open || update === undefined) return;
@@ -116,13 +120,19 @@ export function createPipeline(options: PipelineOptions): Pipeline {
         return ready;
       case "replace":
         try {
-          return readyCall(call.id, tool, verdict.arguments);
+          return { ...ready, ...readyCall(call.id, tool, verdict.arguments) };
         } catch (error) {
           hookFailed("beforeToolCall", call, `it replaced the arguments with invalid ones: ${saidBy(error)}`);
           throw refusals.hookFailed(call.name, "unexpected");
         }
+      case "expect":
+        return { ...ready, ifMatch: verdict.ifMatch };
       case "unknown":
-        hookFailed("beforeToolCall", call, "it returned something else than undefined, { block, reason }, { ask } or { arguments }");
+        hookFailed(
+          "beforeToolCall",
+          call,
+          "it returned something else than undefined, { block, reason }, { ask }, { arguments } or { ifMatch }",
+        );
         throw refusals.hookFailed(call.name, "unexpected");
     }
   }
