@@ -49,7 +49,7 @@ describeTarget("local", "R01 SIGKILL of a writer", () => {
   it("would be noticed: a writer in place leaves more than one file in five torn", { timeout: 60_000 + trials * 8_000 }, async () => {
     const { root } = makeScene();
     const { next } = seededRandom();
-    const naive = Math.min(trials, 10);
+    const naive = Math.min(trials, 20);
     let torn = 0;
     for (let trial = 0; trial < naive; trial += 1) {
       if ((await killWriter(root, "f", 8 * 1024 * 1024, "naive", next)).torn) torn += 1;

@@ -1,0 +1,78 @@
+import { abortError, GloveboxError } from "../../src/contract/errors.js";
+import type { Spare } from "./spare.js";
+
+export interface Spares {
+  /** A shell that waits for a command, taken for good; the next one is opened behind it. */
+  claim(signal?: AbortSignal): Promise<Spare>;
+  close(): void;
+}
+
+/** Keeps `count` shells waiting. With 0, each command opens its own. */
+export function createSpares(open: () => Promise<Spare>, count: number): Spares {
+  const ready: Spare[] = [];
+  const waiting: { readonly resolve: (spare: Spare) => void; readonly reject: (error: unknown) => void }[] = [];
+  let opening = 0;
+  let closed = false;
+
+  const gone = (): GloveboxError => new GloveboxError("gone", "The connection is closed. Open a new one.", { retrySafe: true });
+
+  function fill(): void {
+    while (!closed && ready.length + opening < count + waiting.length) {
+      opening += 1;
+      void open().then(
+        (spare) => {
+          opening -= 1;
+          if (closed) return spare.destroy();
+          const first = waiting.shift();
+          if (first === undefined) ready.push(spare);
+          else first.resolve(spare);
+          fill();
+        },
+        (error: unknown) => {
+          opening -= 1;
+          // Nobody waits: the next command will find out.
+          waiting.shift()?.reject(error);
+          if (waiting.length > 0) fill();
+        },
+      );
+    }
+  }
+
+  fill();
+  return {
+    async claim(signal) {
+      if (signal?.aborted) throw abortError(signal, { retrySafe: true });
+      if (closed) throw gone();
+      for (let spare = ready.shift(); spare !== undefined; spare = ready.shift()) {
+        if (!spare.alive) continue;
+        fill();
+        return spare;
+      }
+      return await new Promise<Spare>((resolve, reject) => {
+        const settle = (): void => signal?.removeEventListener("abort", leave);
+        const entry = {
+          resolve(spare: Spare) {
+            settle();
+            resolve(spare);
+          },
+          reject(error: unknown) {
+            settle();
+            reject(error);
+          },
+        };
+        const leave = (): void => {
+          waiting.splice(waiting.indexOf(entry), 1);
+          reject(abortError(signal as AbortSignal, { retrySafe: true }));
+        };
+        signal?.addEventListener("abort", leave, { once: true });
+        waiting.push(entry);
+        fill();
+      });
+    },
+    close() {
+      closed = true;
+      for (const spare of ready.splice(0)) spare.destroy();
+      for (const { reject } of waiting.splice(0)) reject(gone());
+    },
+  };
+}
