@@ -1,9 +1,9 @@
 import { parseTargetUrl } from "../src/contract/address.js";
 import { GloveboxError } from "../src/contract/errors.js";
-import type { Adapter, Target, TargetAddress } from "../src/contract/target.js";
+import type { Adapter, SharedProvisioner, Target, TargetAddress } from "../src/contract/target.js";
 
 /** Each adapter is loaded when the first URL of its scheme asks for it: their SDKs are heavy. */
-const ADAPTERS: ReadonlyMap<string, () => Promise<{ readonly adapter: Adapter }>> = new Map([
+const ADAPTERS = new Map<string, () => Promise<{ readonly adapter: Adapter }>>([
   ["local", () => import("./local/index.js")],
   ["memory", () => import("./memory/index.js")],
   ["docker", () => import("./docker/index.js")],
@@ -15,6 +15,12 @@ export async function resolveTarget(url: string): Promise<Target> {
   const address = parseTargetUrl(url);
   const { adapter } = await load(address);
   return adapter(address);
+}
+
+/** What makes and keeps sandboxes at a Docker engine: that of `host`, else of DOCKER_HOST, else the default one. Close it. */
+export async function resolveProvisioner(host?: string): Promise<SharedProvisioner> {
+  const { dockerProvisioner } = await import("./docker/index.js");
+  return dockerProvisioner(host === undefined ? {} : { host });
 }
 
 async function load({ scheme, options }: TargetAddress): Promise<{ readonly adapter: Adapter }> {

@@ -31,4 +31,42 @@ export type GloveboxEvent =
   | { readonly type: "target_restored"; readonly target: string }
   | { readonly type: "target_breaker"; readonly target: string; readonly state: "open" | "half_open" | "closed" }
   | { readonly type: "target_swept"; readonly target: string; readonly removed: number; readonly what: string }
-  | { readonly type: "target_closed"; readonly target: string };
+  | { readonly type: "target_closed"; readonly target: string }
+  /** An act of a fleet's lifecycle, after it was done. `key` and `tenant` are known only for users who asked this process. */
+  | {
+      readonly type: "fleet_act";
+      readonly fleet: string;
+      readonly act: FleetAct;
+      /** The sandbox's name at the engine, or the volume's; "" for acts on the engine as a whole. */
+      readonly sandbox: string;
+      readonly key?: string;
+      readonly tenant?: string;
+      readonly durationMs?: number;
+      readonly message?: string;
+    };
+
+export type FleetAct =
+  | "created"
+  | "claimed"
+  | "leased"
+  | "released"
+  | "resumed"
+  | "started"
+  | "paused"
+  | "stopped"
+  | "removed"
+  /** Found without an owner, and taken over. */
+  | "adopted"
+  /** What a dead process left half made or half removed is gone now. */
+  | "reclaimed"
+  /** Given up to another process that asked for it. */
+  | "yielded"
+  | "spec_changed"
+  | "replaced"
+  /** It vanished, or stopped, by someone else's act. */
+  | "lost"
+  /** It bears this fleet's id without its seal, and is left alone. */
+  | "foreign"
+  | "failed"
+  | "engine_lost"
+  | "engine_restored";

@@ -144,11 +144,18 @@ export interface Provisioned {
   readonly labels: Readonly<Record<string, string>>;
   /** Milliseconds since the epoch, by the engine's clock. */
   readonly createdMs: number;
+  /** The process that made it, where the adapter can tell. */
+  readonly maker?: Maker;
 }
+
+/** "self": this process; "dead": one that provably runs no more; "other": any else, alive or beyond proof. */
+export type Maker = "self" | "dead" | "other";
 
 export interface ProvisionRequest {
   readonly name?: string;
   readonly labels?: Readonly<Record<string, string>>;
+  /** The workspace is this named volume, made with the same labels unless it is there. Outlives the target. */
+  readonly volume?: string;
   readonly signal?: AbortSignal;
 }
 
@@ -167,4 +174,33 @@ export interface Provisioner {
   export(id: string): Promise<AsyncIterable<Uint8Array>>;
   /** The target that connects to it. */
   target(id: string): Target;
+}
+
+/** A volume, or a lock, at the engine. */
+export interface ProvisionedVolume {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly maker: Maker;
+  readonly isLock: boolean;
+}
+
+/** What several processes at one engine need beside: names looked up, volumes that are kept, locks that outlive their holder. */
+export interface SharedProvisioner extends Provisioner {
+  /** The one that bears this name now. Volumes' and locks' names are apart from these. */
+  find(name: string, options?: { readonly signal?: AbortSignal }): Promise<Provisioned | undefined>;
+  /** Volumes and locks that bear all these labels. */
+  volumes(labels: Readonly<Record<string, string>>): Promise<readonly ProvisionedVolume[]>;
+  /** One that is gone is fine. Rejects `busy` while it is in use. */
+  removeVolume(name: string): Promise<void>;
+  /**
+   * Takes a lock at the engine in the name of this process, that of a provably dead holder included. Resolves to false
+   * while somebody else, or this provisioner itself, holds it: it does not wait.
+   */
+  lock(name: string, labels: Readonly<Record<string, string>>): Promise<boolean>;
+  /** Gives back a lock that this provisioner took. One that is gone is fine. */
+  unlock(name: string): Promise<void>;
+  /** Memory that the engine's machine could give to processes now; undefined where that cannot be told. */
+  freeMemoryBytes(): Promise<number | undefined>;
+  /** Closes the connections to the engine. What it made stays. */
+  close(): Promise<void>;
 }
