@@ -61,6 +61,31 @@ program
   .action(async (command, options) => (await import("./exec.js")).exec(command, options));
 
 program
+  .command("mcp")
+  .description("serve the tools over MCP: to one client over standard input and output, or to many over HTTP")
+  .option("-t, --target <url>", `NAME=URL, once for each target, or URL for the only one: ${TARGET_HELP}`, collect)
+  .option("--http [host:port]", "listen there instead, for clients with a token; without a value on 127.0.0.1:7411")
+  .option("--tools <names>", "offer only these: read,bash,edit,write,grep,find,ls")
+  .option("--read-only", "offer only tools that change nothing, and refuse writes and commands below them too")
+  .option(
+    "--bash-timeout <default,maximum>",
+    "seconds that commands may take; a client waits no longer than it has patience for (default 50,50)",
+  )
+  .option(
+    "--policy <file>",
+    "which calls are allowed, asked about, refused; default: glovebox/policy.json in the user's config directory, if it is there",
+  )
+  .option(
+    "--token-file <file>",
+    "whose tokens are good for which targets; default: $GLOVEBOX_TOKEN, or a token that is made up and printed",
+  )
+  .option("--allow-host <host:port>", "a Host header to accept beside this machine's own names", collect)
+  .option("--allow-origin <origin>", "a web page's origin to accept", collect)
+  .option("--no-structured", "text and images only: for clients that show their model the structured content instead")
+  .option("--audit <file>", "append one JSON line for each verb to this file")
+  .action(async (options) => (await import("./mcp.js")).mcp(options));
+
+program
   .command("tools")
   .description("list the tools: names, descriptions, JSON Schemas")
   .option("--json", "print them as one JSON array")
@@ -72,6 +97,49 @@ program
   .option("-t, --target <url>", TARGET_HELP)
   .option("--json", "print the findings as one JSON object")
   .action(async (options) => (await import("./doctor.js")).doctor(options));
+
+const FLEET_HELP = "the fleet's id; default $GLOVEBOX_FLEET. Its secret is read from $GLOVEBOX_FLEET_SECRET";
+const ENGINE_HELP = "the Docker engine; default $DOCKER_HOST, or this machine's";
+
+program
+  .command("ps")
+  .description("list a fleet's sandboxes: name, state, who owns them")
+  .option("-f, --fleet <id>", FLEET_HELP)
+  .option("-H, --host <url>", ENGINE_HELP)
+  .option("--json", "print one JSON line for each")
+  .option("--watch", "draw the list anew every 2 seconds, until interrupted")
+  .action(async (options) => (await import("./fleet.js")).ps(options));
+
+program
+  .command("stop")
+  .description("stop users' sandboxes; their files stay, and the next acquire starts them again")
+  .argument("<key...>", "the users' keys")
+  .option("-f, --fleet <id>", FLEET_HELP)
+  .option("-H, --host <url>", ENGINE_HELP)
+  .option("--tenant <name>", "whose users they are", "")
+  .action(async (keys, options) => (await import("./fleet.js")).stop(keys, options));
+
+program
+  .command("rm")
+  .description("remove users' sandboxes with their files")
+  .argument("<key...>", "the users' keys")
+  .option("-f, --fleet <id>", FLEET_HELP)
+  .option("-H, --host <url>", ENGINE_HELP)
+  .option("--tenant <name>", "whose users they are", "")
+  .action(async (keys, options) => (await import("./fleet.js")).rm(keys, options));
+
+program
+  .command("gc")
+  .description("remove what dead processes of a fleet left half made or half removed")
+  .option("-f, --fleet <id>", FLEET_HELP)
+  .option("-H, --host <url>", ENGINE_HELP)
+  .option("--dry-run", "say what would be done, and why")
+  .option("--json", "print one JSON line for each")
+  .action(async (options) => (await import("./fleet.js")).gc(options));
+
+function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}
 
 for (const command of program.commands) command.exitOverride();
 

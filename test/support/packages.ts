@@ -18,6 +18,8 @@ const packagesOf: Readonly<Record<TargetName, readonly TestPackage[]>> = {
     { name: "patch", programs: ["patch"] },
   ],
   local: [
+    { name: "acl", programs: ["setfacl"] },
+    { name: "attr", programs: ["setfattr"] },
     { name: "bubblewrap", programs: ["bwrap"] },
     { name: "busybox-static", programs: ["busybox"] },
     { name: "dash", programs: ["dash"] },

@@ -1,0 +1,20 @@
+import type { AuthInfo, ServerContext } from "@modelcontextprotocol/server";
+
+/** Who sends a request. */
+export interface Caller {
+  /** The user that a token stands for; "stdio" for the one client of a stdio server. */
+  readonly name: string;
+  /** The targets this caller may use; undefined: all. */
+  readonly targets?: readonly string[];
+}
+
+const STDIO: Caller = { name: "stdio" };
+
+/** The caller in the form in which the SDK carries it with a request. The token itself does not travel. */
+export function toAuthInfo(caller: Caller): AuthInfo {
+  return { token: "", clientId: caller.name, scopes: [], extra: { caller } };
+}
+
+export function callerOf(context: ServerContext): Caller {
+  return (context.http?.authInfo?.extra?.caller as Caller | undefined) ?? STDIO;
+}
