@@ -1,0 +1,61 @@
+import { GloveboxError } from "../contract/errors.js";
+import type { Environment, Layer } from "../contract/target.js";
+import type { FleetUser } from "./names.js";
+import type { Sandbox } from "./sandbox.js";
+
+/** A user's right to use his sandbox, until it is given back. */
+export interface Lease extends AsyncDisposable {
+  readonly user: FleetUser;
+  /** The sandbox's name at the engine. */
+  readonly sandbox: string;
+  /** His sandbox. Closing it gives the lease back; the sandbox stays. */
+  readonly environment: Environment;
+  /** Idempotent. Calls still under way go on, and keep the sandbox from being paused; new ones reject `gone`. */
+  release(): Promise<void>;
+}
+
+const VERBS = ["readFile", "writeFile", "stat", "readdir", "realpath", "exec", "grep", "find"] as const;
+
+export interface LeaseOptions {
+  readonly user: FleetUser;
+  readonly sandbox: Sandbox;
+  readonly environment: Environment;
+  readonly layers: readonly Layer[];
+  onRelease(): void;
+  now(): number;
+}
+
+export function createLease({ user, sandbox, environment, layers, onRelease, now }: LeaseOptions): Lease {
+  let released = false;
+  const release = async (): Promise<void> => {
+    if (released) return;
+    released = true;
+    onRelease();
+  };
+  const guarded = (act: (...given: never[]) => Promise<unknown>) => {
+    return async (...given: never[]): Promise<unknown> => {
+      if (released) {
+        throw new GloveboxError("gone", "The lease of this sandbox was given back. Acquire it again to go on.", { retrySafe: true });
+      }
+      sandbox.inFlight += 1;
+      try {
+        return await act(...given);
+      } finally {
+        sandbox.inFlight -= 1;
+        if (released) sandbox.idleSinceMs = now();
+      }
+    };
+  };
+  const verbs = Object.fromEntries(VERBS.map((verb) => [verb, guarded(environment[verb] as (...given: never[]) => Promise<unknown>)]));
+  const leased: Environment = Object.assign(Object.create(environment) as Environment, verbs, {
+    close: release,
+    [Symbol.asyncDispose]: release,
+  });
+  return {
+    user,
+    sandbox: sandbox.name,
+    environment: layers.reduceRight((inner, layer) => layer(inner), leased),
+    release,
+    [Symbol.asyncDispose]: release,
+  };
+}
