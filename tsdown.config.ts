@@ -12,6 +12,13 @@ export default defineConfig({
     docker: "adapters/docker/index.ts",
     ssh: "adapters/ssh/index.ts",
     posix: "adapters/posix/index.ts",
+    fleet: "src/fleet/index.ts",
+    mcp: "src/integrations/mcp/index.ts",
+    pi: "src/integrations/pi/index.ts",
+    "ai-sdk": "src/integrations/ai-sdk/index.ts",
+    "pi-extension": "src/cli/pi-extension.ts",
+    openai: "src/integrations/schemas/openai.ts",
+    anthropic: "src/integrations/schemas/anthropic.ts",
     testing: "src/testing/index.ts",
     "cli/main": "src/cli/main.ts",
   },
@@ -19,7 +26,13 @@ export default defineConfig({
   platform: "node",
   target: "node20.19",
   dts: true,
+  // What several entries share must not take an entry's name, or the public types come out with mangled names.
+  outputOptions: { chunkFileNames: "shared/[name].js" },
   clean: true,
   hash: false,
-  noExternal: [/^@sinclair\/typebox/, "p-queue", "p-timeout", "eventemitter3", "commander", "cockatiel", "diff"],
+  fixedExtension: false,
+  deps: {
+    alwaysBundle: [/^@sinclair\/typebox/, "p-queue", "p-timeout", "eventemitter3", "commander", "diff", "ssh-config", "unbash"],
+    neverBundle: ["dockerode", "cockatiel", "ssh2", "sharp", "just-bash", "@opentelemetry/api", /^@modelcontextprotocol\//],
+  },
 });

@@ -4,7 +4,16 @@ import type { BenchModule, Table } from "./table.js";
  * `npm run bench [-- NAME…]`: every figure comes from one run, beside its rivals. Ratios carry over to other machines,
  * milliseconds do not. `--markdown` prints tables for docs/benchmarks.md.
  */
-const modules: readonly (() => Promise<BenchModule>)[] = [() => import("./scheduler.bench.js"), () => import("./local.bench.js")];
+const modules: readonly (() => Promise<BenchModule>)[] = [
+  () => import("./scheduler.bench.js"),
+  () => import("./local.bench.js"),
+  () => import("./docker.bench.js"),
+  () => import("./docker-lifecycle.bench.js"),
+  () => import("./ssh.bench.js"),
+  () => import("./ssh-throughput.bench.js"),
+  () => import("./mcp.bench.js"),
+  () => import("./fleet.bench.js"),
+];
 
 const words = process.argv.slice(2);
 const markdown = words.includes("--markdown");

@@ -219,10 +219,12 @@ const SKIPS_VISIBLY = "test/support/describe-target.ts";
 const LOOKED_AT: Readonly<Record<string, RegExp>> = {
   // Numbers of the target's options, and text made of them.
   "adapters/local/shell.ts": /^(openFiles|limits|Math\.ceil\(fileBytes \/ \d+\))$/,
-  // "3" or "9", as written there.
-  "adapters/posix/exec-request.ts": /^descriptor$/,
+  // "3" or "9", as written there; "bash", or the words that started the shell.
+  "adapters/posix/exec-request.ts": /^(descriptor|context\.commandShell)$/,
+  // A number made of the query's own; flags written there, or put through quote().
+  "adapters/posix/search-grep.ts": /^(show|mostLines)$/,
   // Digits, checked when the probe's answer was read; random hexadecimal digits of ours.
-  "adapters/posix/library.ts": /^(facts\.(uid|gid)|place\.connectionId|options\.(marker|tag))$/,
+  "adapters/posix/library.ts": /^(facts\.(uid|gid|pidNamespace)|place\.connectionId|options\.(marker|tag))$/,
 };
 
 function folderOf(path: string): string {
