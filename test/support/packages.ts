@@ -36,8 +36,12 @@ const packagesOf: Readonly<Record<TargetName, readonly TestPackage[]>> = {
     { name: "openssh-server", programs: ["sshd"], required: true },
     { name: "openssh-client", programs: ["ssh-keygen"], required: true },
     { name: "iproute2", programs: ["ss"], required: true },
+    { name: "busybox-static", programs: ["busybox"] },
     { name: "dropbear-bin", programs: ["dropbear"] },
+    { name: "fish", programs: ["fish"] },
     { name: "ripgrep", programs: ["rg"] },
+    { name: "tcsh", programs: ["tcsh"] },
+    { name: "tmux", programs: ["tmux"] },
   ],
 };
 

@@ -8,7 +8,7 @@ import { survivors, TAG } from "../survivors.js";
 const IN_BACKGROUND: Readonly<Record<string, string>> = {
   "a plain job": "sleep 61 &",
   "a job of setsid": "setsid sleep 61 &",
-  "a job of nohup": "nohup sleep 61 2>&1 &",
+  "a job of nohup": "if command -v nohup >/dev/null; then nohup sleep 61 2>&1 & else (trap '' HUP; exec sleep 61) & fi;",
   "a double fork": "( ( sleep 61 & ) & );",
   "a noisy job": "(while :; do echo noise; sleep 0.05; done) &",
 };

@@ -35,7 +35,8 @@ const STUBBORN: Readonly<Record<string, string>> = {
   "a pipeline": "(echo ready; sleep 300) | cat",
   "children in the background": "sleep 300 & sleep 301 & echo ready; wait",
   "a child in a session of its own": "setsid sleep 300 & sleep 0.2; echo ready; wait",
-  "a nohup child": "nohup sleep 300 >/dev/null 2>&1 & sleep 0.2; echo ready; wait",
+  "a nohup child":
+    "if command -v nohup >/dev/null; then nohup sleep 300 >/dev/null 2>&1 & else (trap '' HUP; exec sleep 300 >/dev/null 2>&1) & fi; sleep 0.2; echo ready; wait",
   "a double fork": "( ( setsid sleep 300 & ) & ); sleep 0.2; echo ready; sleep 300",
   "a command that ignores TERM": "trap '' TERM HUP INT; echo ready; while :; do sleep 1; done",
   "a stopped child": "sleep 300 & kill -STOP $!; echo ready; wait",

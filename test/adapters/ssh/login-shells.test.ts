@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import type { Environment } from "../../../src/index.js";
 import { describeTarget } from "../../support/describe-target.js";
 import { findProgram } from "../../support/packages.js";
@@ -98,7 +98,9 @@ describeTarget("ssh", "what a login shell does before it does anything", () => {
   /** A login of its own in one whose start-up file this is: bash reads it for commands over ssh, too. */
   async function withStartup(script: string, at = server): Promise<Environment> {
     if (at === undefined) throw new Error("there is no server");
-    await writeFile(join(at.account.home, ".bashrc"), `${script}\n`);
+    const file = join(at.account.home, ".bashrc");
+    onTestFinished(() => rm(file, { force: true }));
+    await writeFile(file, `${script}\n`);
     return await open(targetFor(at));
   }
 
