@@ -7,12 +7,19 @@ export interface Spares {
   close(): void;
 }
 
+/**
+ * Opening a shell competes with the command that was just given one, on the target and in its engine: a short command is over
+ * by then (docker: 14 ms instead of 80), and the next shell is still ready before a model's next call.
+ */
+const REFILL_AFTER_MS = 50;
+
 /** Keeps `count` shells waiting. With 0, each command opens its own. */
 export function createSpares(open: () => Promise<Spare>, count: number): Spares {
   const ready: Spare[] = [];
   const waiting: { readonly resolve: (spare: Spare) => void; readonly reject: (error: unknown) => void }[] = [];
   let opening = 0;
   let closed = false;
+  let refill: ReturnType<typeof setTimeout> | undefined;
 
   const gone = (): GloveboxError => new GloveboxError("gone", "The connection is closed. Open a new one.", { retrySafe: true });
 
@@ -45,7 +52,10 @@ export function createSpares(open: () => Promise<Spare>, count: number): Spares 
       if (closed) throw gone();
       for (let spare = ready.shift(); spare !== undefined; spare = ready.shift()) {
         if (!spare.alive) continue;
-        fill();
+        refill ??= setTimeout(() => {
+          refill = undefined;
+          fill();
+        }, REFILL_AFTER_MS);
         return spare;
       }
       return await new Promise<Spare>((resolve, reject) => {
@@ -71,6 +81,7 @@ export function createSpares(open: () => Promise<Spare>, count: number): Spares 
     },
     close() {
       closed = true;
+      clearTimeout(refill);
       for (const spare of ready.splice(0)) spare.destroy();
       for (const { reject } of waiting.splice(0)) reject(gone());
     },

@@ -8,7 +8,7 @@ import { plainPath } from "./paths.js";
 import { lastOf, wordsOf } from "./reply.js";
 
 /** What a shared lane carries without holding others up. */
-const INLINE_BYTES = 256 * 1024;
+const INLINE_BYTES = 1024 * 1024;
 const CHUNK_BYTES = 256 * 1024;
 /** Chunks that travel ahead of their answers. */
 const MAX_UNDER_WAY = 16;

@@ -8,6 +8,9 @@ import { startProxy } from "../support/proxy.js";
 import { type SshServer, startSshd } from "../support/sshd.js";
 import { describeContract } from "./run.js";
 
+/** Where the engine of the tests listens. */
+const socketPath = (process.env.DOCKER_HOST ?? "unix:///var/run/docker.sock").replace(/^unix:\/\//, "");
+
 describeTarget(["ssh", "docker"], "the contract of a container on an SSH host", () => {
   let server: SshServer;
   let container: TestContainer;
@@ -25,12 +28,13 @@ describeTarget(["ssh", "docker"], "the contract of a container on an SSH host", 
     identity: server.privateKeyPath,
     hostKey: server.hostKeyFingerprint,
     config: "none",
+    socketPath,
   });
   describeContract("nested", () => dockerOverSsh({ container: container.name }, reach()), { variants: ["plain"] });
 
   it("is what a docker: URL with an ssh: host means", async () => {
     const { host, port, privateKeyPath, hostKeyFingerprint } = server;
-    const way = `ssh://root@${host}:${port}/var/run/docker.sock?identity=${privateKeyPath}&hostKey=${encodeURIComponent(hostKeyFingerprint)}&config=none`;
+    const way = `ssh://root@${host}:${port}${socketPath}?identity=${privateKeyPath}&hostKey=${encodeURIComponent(hostKeyFingerprint)}&config=none`;
     const target = await resolveTarget(`docker://${container.name}/workspace?host=${encodeURIComponent(way)}`);
     expect(target).toMatchObject({ kind: "docker", label: `docker://${container.name}/workspace?host=ssh://root@${host}` });
     const environment = await openEnvironment(target);

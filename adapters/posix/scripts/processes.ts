@@ -10,13 +10,23 @@ export const PROCESSES = `
     set -- \${v_##*)}
     [ "$1" = Z ] || [ "$1" = X ] || s_=\${20}
   }
-  # y_: the pids that bear tag $1.
+  # y_: the pids that bear tag $1. A shell that cannot fork ends, so where processes have run out (a fork bomb took them)
+  # it looks for itself, which is slower. Only bash cannot be kept from ending: there it always does.
   tagged() {
-    y_=
-    for l_ in $(grep -l\${Z}F -e "GLOVEBOX_RUN=$1" /proc/[0-9]*/environ 2>/dev/null); do
+    y_= x_=
+    [ -n "\${BASH_VERSION-}" ] || command eval 'x_=$(grep -l\${Z}F -e "GLOVEBOX_RUN=$1" /proc/[0-9]*/environ 2>/dev/null); x_=$x_.' 2>/dev/null
+    case $x_ in *.) ;; *) tagged_by_hand "$1"; return ;; esac
+    for l_ in \${x_%.}; do
       l_=\${l_#/proc/}
       y_="$y_ \${l_%/environ}"
     done
+  }
+  tagged_by_hand() {
+    for l_ in /proc/[0-9]*; do
+      while IFS= read -r v_ || [ -n "$v_" ]; do
+        case $v_ in *"GLOVEBOX_RUN=$1"*) y_="$y_ \${l_#/proc/}"; break ;; esac
+      done 2>/dev/null <"$l_/environ"
+    done 2>/dev/null
   }
   # Sends signal $1 to group $2 (0 when it has none) and to every process that bears tag $3; says who is left.
   signal() {

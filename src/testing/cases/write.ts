@@ -254,8 +254,8 @@ export const writeCases = casesOf("write", [
     name: "an abort at any moment leaves the old bytes, or the write is acknowledged",
     id: "R32",
     async run({ environment, path, write, names }) {
-      const old = Buffer.alloc(400_000, 111);
-      const fresh = Buffer.alloc(500_000, 110);
+      const old = Buffer.alloc(1_100_000, 111);
+      const fresh = Buffer.alloc(1_300_000, 110);
       for (let delayMs = 0; delayMs < 20; delayMs += 1) {
         await write("d/a.bin", old);
         const controller = new AbortController();

@@ -21,7 +21,7 @@ describe.skipIf(process.getuid?.() !== 0)("R19 a full disk", () => {
           if (index % 3 === 0) return Buffer.from((await connection.readFile(`${directory}/here`)).data).toString();
           const path = index % 3 === 1 ? `${disk.directory}/new-${index}/file` : `${disk.directory}/old`;
           // One that fits on a shared lane, and one that goes in pieces.
-          return await connection.writeFile(path, Buffer.alloc(index % 2 === 0 ? 250_000 : 600_000, 0)).then(
+          return await connection.writeFile(path, Buffer.alloc(index % 2 === 0 ? 250_000 : 1_200_000, 0)).then(
             () => "written",
             (error: { readonly code: string }) => error.code,
           );

@@ -84,7 +84,7 @@ describe("a lane", () => {
   it("P1 P4 killed at any moment leaves old or new bytes, and every call settles", async () => {
     const { connection, directory, transport } = await openPosix();
     const path = `${directory}/a.bin`;
-    const contents = Array.from({ length: 4 }, (_, index) => randomBytes([4096, 200_000, 300_000, 1_000_000][index] ?? 1));
+    const contents = Array.from({ length: 4 }, (_, index) => randomBytes([4096, 300_000, 1_500_000, 3_000_000][index] ?? 1));
     await connection.writeFile(path, contents[0] ?? Buffer.of());
     const allowed = new Set(contents.map((bytes) => bytes.toString("base64")));
     const codes = new Map<string, number>();

@@ -45,7 +45,7 @@ describe("a target with what POSIX has and nothing else", () => {
     await connection.writeFile(`${directory}/a`, Buffer.from("one"));
     await outputOf(connection, `chmod 750 ${directory}/a`);
     await connection.writeFile(`${directory}/a`, Buffer.from("two"));
-    await connection.writeFile(`${directory}/a`, randomBytes(400_000));
+    await connection.writeFile(`${directory}/a`, randomBytes(1_400_000));
     expect(statSync(`${directory}/a`).mode & 0o7777).toBe(0o750);
     await outputOf(connection, `ln ${directory}/a ${directory}/b`);
     await expect(connection.writeFile(`${directory}/a`, Buffer.from("x"))).rejects.toMatchObject({ code: "hard_link" });
