@@ -91,7 +91,7 @@ export async function connectLocal(settings: LocalSettings, { signal, onEvent }:
     hardLinks: true,
     specialFiles: true,
     modes: true,
-    durable: settings.durability === "fsync",
+    durable: settings.durable,
     confinement: canWalkDescriptors() ? "race_free" : "checked",
     grep: search.grep === undefined ? "walk" : "ripgrep",
     find: search.find === undefined ? "walk" : "fd",
@@ -105,7 +105,7 @@ export async function connectLocal(settings: LocalSettings, { signal, onEvent }:
       root,
       user: process.getuid?.() ?? 0,
       shell: shell.name,
-      durability: settings.durability,
+      durable: settings.durable,
       hardLinks: settings.hardLinks,
       allowProtected: settings.allowProtected,
       maxFileBytes: Number.isFinite(settings.maxFileBytes) ? settings.maxFileBytes : "unlimited",
@@ -133,7 +133,7 @@ async function sweep(): Promise<Readonly<Record<string, number>>> {
 }
 
 function warningsOf(
-  { isolation, hardLinks, durability, allowProtected }: LocalSettings,
+  { isolation, hardLinks, durable, allowProtected }: LocalSettings,
   { confinement }: Capabilities,
   lost: number,
 ): string[] {
@@ -150,7 +150,7 @@ function warningsOf(
       : [
           `hardLinks is "${hardLinks}": ${hardLinks === "break" ? "a write cuts a file loose from its other names." : "a write to a file with other names is not atomic."}`,
         ]),
-    ...(durability === "none" ? ['durability is "none": the last writes can be lost in a power cut.'] : []),
+    ...(!durable ? ["durable is off: the last writes can be lost in a power cut."] : []),
     ...(allowProtected
       ? ["allowProtected is on: file tools may write git hooks, shell start-up files and settings of editors and agents."]
       : []),

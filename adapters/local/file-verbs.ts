@@ -18,7 +18,7 @@ export interface FileVerbsOptions {
 
 /** The five file verbs. They throw errors of the kernel too. */
 export function createFileVerbs({ roots, record, settings, attributes }: FileVerbsOptions): FileVerbs & { attributesLost(): number } {
-  const { durability, hardLinks, allowProtected, maxReadBytes } = settings;
+  const { durable, hardLinks, allowProtected, maxReadBytes } = settings;
   const plainFiles = createPlainFiles();
   let lost = 0;
   const onAttributesLost = (): void => {
@@ -32,7 +32,7 @@ export function createFileVerbs({ roots, record, settings, attributes }: FileVer
     async writeFile(path, data, options = {}) {
       const walker = roots.walkerOf(path, true);
       const spooled = walker.root === record.spoolDirectory;
-      const policy = { durable: durability === "fsync" && !spooled, hardLinks, allowProtected: allowProtected || spooled };
+      const policy = { durable: durable && !spooled, hardLinks, allowProtected: allowProtected || spooled };
       return await writeLocked({ walker, path, data, options, policy, attributes, plainFiles, onAttributesLost });
     },
     async stat(path) {

@@ -14,7 +14,7 @@ export function local(path: string, options: LocalOptions = {}): Target {
   return { kind: "local", label: settings.label, connect: (connectOptions) => connectLocal(settings, connectOptions) };
 }
 
-/** `local:PATH`, with `durability`, `hardLinks`, `isolation`, `allowProtected`, `maxFileBytes`, `maxOpenFiles`, `maxReadBytes` as query parameters. */
+/** `local:PATH`, with `durable`, `hardLinks`, `isolation`, `allowProtected`, `maxFileBytes`, `maxOpenFiles`, `maxReadBytes` as query parameters. */
 export const adapter: Adapter = (address) => {
   const { path, options } = optionsOf(address);
   return local(path, options);

@@ -4,8 +4,8 @@ import { refusal } from "./errors.js";
 import type { HardLinkPolicy } from "./write.js";
 
 export interface LocalOptions {
-  /** "fsync" (default): a write is on the disk before it is acknowledged. "none": it may be lost in a power cut, never torn. */
-  readonly durability?: "fsync" | "none";
+  /** Sync file and directory before a write is acknowledged. Default true. False: it may be lost in a power cut, never torn. */
+  readonly durable?: boolean;
   /** What a write does to a file that has other names. Default "refuse"; "break" cuts it loose, "inplace" is not atomic. */
   readonly hardLinks?: HardLinkPolicy;
   /** Lets file tools write git hooks, shell start-up files, settings of editors and agents. Default false. */
@@ -37,7 +37,7 @@ export function settingsOf(path: string, options: LocalOptions): LocalSettings {
   const settings = {
     path: resolve(path),
     label: `local:${path}`,
-    durability: options.durability ?? "fsync",
+    durable: options.durable ?? true,
     hardLinks: options.hardLinks ?? "refuse",
     allowProtected: options.allowProtected ?? false,
     isolation: options.isolation ?? "none",
@@ -46,7 +46,6 @@ export function settingsOf(path: string, options: LocalOptions): LocalSettings {
     maxOpenFiles: options.maxOpenFiles ?? 1024,
     maxReadBytes: options.maxReadBytes ?? 256 * MIB,
   };
-  oneOf("durability", settings.durability, ["fsync", "none"]);
   oneOf("hardLinks", settings.hardLinks, ["refuse", "break", "inplace"]);
   oneOf("isolation", settings.isolation, ["none", "bwrap"]);
   if (settings.maxFileBytes !== Number.POSITIVE_INFINITY) atLeastOne("maxFileBytes", settings.maxFileBytes);
@@ -72,7 +71,7 @@ export function optionsOf({ authority, path, options, text }: TargetAddress): { 
 }
 
 const READERS: Readonly<Record<string, (value: string, name: string) => unknown>> = {
-  durability: (value) => value,
+  durable: flag,
   hardLinks: (value) => value,
   isolation: (value) => value,
   allowProtected: flag,
@@ -82,8 +81,9 @@ const READERS: Readonly<Record<string, (value: string, name: string) => unknown>
 };
 
 function flag(value: string, name: string): boolean {
-  if (value !== "true" && value !== "false") throw wrong(`${name} must be true or false, not ${JSON.stringify(value)}.`);
-  return value === "true";
+  if (value === "1" || value === "true") return true;
+  if (value === "0" || value === "false") return false;
+  throw wrong(`${name} must be 1 or 0, not ${JSON.stringify(value)}.`);
 }
 
 function count(value: string, name: string): number {

@@ -1,4 +1,3 @@
-import { GloveboxError } from "../contract/errors.js";
 import type { Environment, Provisioned } from "../contract/target.js";
 import { attempt, type Ground } from "./ground.js";
 import type { Made, Maker } from "./make.js";
@@ -10,6 +9,8 @@ import type { Warm } from "./warm.js";
 export interface BringUpOptions {
   readonly tenant: string;
   readonly config: UserConfig;
+  /** The volume whose files a new one gets, instead of being prepared. There must be none yet. */
+  readonly copyOf?: string | undefined;
   /** Fires when nobody waits any more. */
   readonly signal: AbortSignal;
   /** Rejects when there may not be one more. */
@@ -20,8 +21,11 @@ export interface BringUpOptions {
 export interface Claims {
   /** Takes lock and warm sandbox at once. Resolves to whether both were to be had; else it may own the lock alone. */
   claimWarm(sandbox: Sandbox): Promise<boolean>;
-  /** For one that is owned and has nothing at the engine. */
-  createNew(sandbox: Sandbox, options: BringUpOptions): Promise<void>;
+  /**
+   * For one that is owned and has nothing at the engine. Resolves to false when somebody named one meanwhile: who claims a
+   * warm sandbox does so beside asking for the lock. It is the user's then, and its owner's to run.
+   */
+  createNew(sandbox: Sandbox, options: BringUpOptions): Promise<boolean>;
   /** Gives what was made the sandbox's name. Resolves to false when somebody has it already. */
   commit(sandbox: Sandbox, made: Made): Promise<boolean>;
   settle(sandbox: Sandbox, made: Made, state: SandboxState): void;
@@ -62,11 +66,11 @@ export function createClaims(
 
   /** The fast way for a new user: lock and rename side by side, for either alone is settled by the engine. */
   async function claimWarm(sandbox: Sandbox): Promise<boolean> {
-    const spare = warm.take();
+    const spare = warm.take(sandbox.name);
     if (spare === undefined) return false;
     const started = ground.now();
     const [locked, named, older] = await Promise.allSettled([
-      lock(sandbox.name),
+      lock(sandbox.name, spare.id),
       commit(sandbox, spare),
       provisioner.find(names.replacedOf(sandbox.name)),
     ]);
@@ -105,10 +109,11 @@ export function createClaims(
     await attempt(environment.close());
   }
 
-  async function createNew(sandbox: Sandbox, { tenant, config, admit }: BringUpOptions): Promise<void> {
+  async function createNew(sandbox: Sandbox, { tenant, config, copyOf, admit }: BringUpOptions): Promise<boolean> {
     await admit();
-    const spare = config.prepare === undefined ? warm.take() : undefined;
-    const made: Made & { readonly paused?: boolean } = spare ?? (await maker.make({ tenant, prepare: config.prepare }));
+    const prepare = copyOf === undefined ? config.prepare : undefined;
+    const spare = prepare === undefined && copyOf === undefined ? warm.take(sandbox.name) : undefined;
+    const made: Made & { readonly paused?: boolean } = spare ?? (await maker.make({ tenant, prepare, copyOf, near: sandbox.name }));
     let isOurs: boolean;
     try {
       isOurs = await commit(sandbox, made);
@@ -116,11 +121,9 @@ export function createClaims(
       await maker.scrap(made);
       throw error;
     }
-    if (!isOurs) {
-      await maker.scrap(made);
-      throw new GloveboxError("conflict", `Somebody else named a container ${sandbox.name} meanwhile. Try again.`, { retrySafe: true });
-    }
-    settle(sandbox, made, made.paused ? "paused" : "ready");
+    if (isOurs) settle(sandbox, made, made.paused ? "paused" : "ready");
+    else await maker.scrap(made);
+    return isOurs;
   }
 
   return { claimWarm, createNew, commit, settle, find, closeAttached };

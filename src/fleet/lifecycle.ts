@@ -26,6 +26,8 @@ export interface Lifecycle {
   /** Waits for the lock, asking whoever holds it to let go. */
   own(sandbox: Sandbox, signal: AbortSignal): Promise<void>;
   learn(sandbox: Sandbox, found: Provisioned): void;
+  /** Lets its name have a new sandbox, empty, if the engine that has it does not answer. */
+  giveUpLost(sandbox: Sandbox): Promise<void>;
 }
 
 const PROBE_MS = 2_000;
@@ -91,9 +93,18 @@ export function createLifecycle(ground: Ground, maker: Maker, warm: Warm): Lifec
     else dropEnvironment(sandbox);
   }
 
+  async function named({ name }: Sandbox, mustBeNew: boolean): Promise<Provisioned> {
+    if (mustBeNew) throw hasOne();
+    const found = await find(name);
+    if (found !== undefined) return found;
+    const message = `Somebody else named a sandbox ${name}, and it is gone again. Try again.`;
+    throw new GloveboxError("conflict", message, { retrySafe: true });
+  }
+
   return {
     async bringUp(sandbox, options) {
-      const { signal, config } = options;
+      const { signal, config, copyOf } = options;
+      if (copyOf !== undefined && sandbox.owned && sandbox.id !== undefined) throw hasOne();
       if (sandbox.owned && sandbox.id !== undefined) {
         try {
           return await wake(sandbox);
@@ -103,7 +114,7 @@ export function createLifecycle(ground: Ground, maker: Maker, warm: Warm): Lifec
           forget(sandbox);
         }
       }
-      const isNew = !sandbox.owned && sandbox.state === "none" && config.prepare === undefined;
+      const isNew = !sandbox.owned && sandbox.state === "none" && config.prepare === undefined && copyOf === undefined;
       if (isNew && warm.size > 0) {
         await options.admit();
         if (await claimWarm(sandbox)) return await wake(sandbox);
@@ -111,8 +122,9 @@ export function createLifecycle(ground: Ground, maker: Maker, warm: Warm): Lifec
       await own(sandbox, signal);
       try {
         const found = await find(sandbox.name);
+        if (found !== undefined && copyOf !== undefined) throw hasOne();
         if (found !== undefined && found.state !== "gone") learn(sandbox, found);
-        else await createNew(sandbox, options);
+        else if (!(await createNew(sandbox, options))) learn(sandbox, await named(sandbox, copyOf !== undefined));
         return await wake(sandbox);
       } catch (error) {
         if (sandbox.environment === undefined) {
@@ -126,6 +138,13 @@ export function createLifecycle(ground: Ground, maker: Maker, warm: Warm): Lifec
 
     own,
     learn,
+
+    async giveUpLost(sandbox) {
+      if (!(await provisioner.several?.abandon(sandbox.name, names.search))) return;
+      forget(sandbox);
+      sandbox.owned = false;
+      tell(ground, sandbox, "lost", undefined, "Its engine does not answer, and it is made anew at another, as was asked for.");
+    },
 
     async adopt(sandbox, found) {
       if (!(await lock(sandbox.name))) return false;
@@ -192,7 +211,7 @@ export function createLifecycle(ground: Ground, maker: Maker, warm: Warm): Lifec
       await provisioner.stop(id);
       dropEnvironment(sandbox);
       sandbox.state = "stopped";
-      const made = await maker.make({ tenant, volume });
+      const made = await maker.make({ tenant, volume, near: sandbox.name });
       await provisioner.rename(id, names.replacedOf(sandbox.name));
       if (!(await commit(sandbox, made))) throw new GloveboxError("conflict", `${sandbox.name} is somebody else's now.`);
       settle(sandbox, made, "ready");
@@ -200,4 +219,8 @@ export function createLifecycle(ground: Ground, maker: Maker, warm: Warm): Lifec
       tell(ground, sandbox, "replaced", started);
     },
   };
+}
+
+function hasOne(): GloveboxError {
+  return new GloveboxError("exists", "This user has a sandbox already. Destroy it first, or fork for another user.", { retrySafe: true });
 }

@@ -10,13 +10,13 @@ import { afterwards, codeOf, makeScene, open } from "./scene.js";
 describeTarget("local", "local targets", () => {
   it("are named by a URL whose options are checked", async () => {
     const { root } = makeScene();
-    const target = await resolveTarget(`local:${root}?hardLinks=break&durability=none&allowProtected=true&maxFileBytes=1000`);
+    const target = await resolveTarget(`local:${root}?hardLinks=break&durable=0&allowProtected=true&maxFileBytes=1000`);
     expect([target.kind, target.label]).toEqual(["local", `local:${root}`]);
     const environment = await openEnvironment(target);
     afterwards(() => environment.close());
     expect((await environment.describe()).facts).toMatchObject({
       hardLinks: "break",
-      durability: "none",
+      durable: false,
       allowProtected: true,
       maxFileBytes: 1000,
     });
@@ -56,8 +56,8 @@ describeTarget("local", "local targets", () => {
     expect([isolation, kind, label]).toEqual(["none: commands run as you, on this machine", "local", `local:${root}`]);
     expect(warnings[0]).toBe("The root confines file tools only: a command reads, writes and stops whatever this account can.");
     expect(warnings.includes("Commands run as root.")).toBe(process.getuid?.() === 0);
-    const weakened = await (await open(root, { hardLinks: "inplace", durability: "none", allowProtected: true })).describe();
-    expect(weakened.warnings.filter((warning) => /inplace|"none"|allowProtected/.test(warning))).toHaveLength(3);
+    const weakened = await (await open(root, { hardLinks: "inplace", durable: false, allowProtected: true })).describe();
+    expect(weakened.warnings.filter((warning) => /inplace|durable|allowProtected/.test(warning))).toHaveLength(3);
   });
 
   it("two of one machine share their file namespace, whatever their roots", async () => {

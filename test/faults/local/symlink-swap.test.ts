@@ -34,7 +34,7 @@ function compile(directory: string): string {
 describeTarget("local", "R29 L02 a symlink-swapping attacker", () => {
   it(`gains nothing from ${rounds} reads, writes, stats and listings each`, { timeout: 120_000 + rounds * 100 }, async () => {
     const { outside, root } = makeScene();
-    const environment = await open(root, { durability: "none" });
+    const environment = await open(root, { durable: false });
     const attacker = await attack(root, outside);
     const refused = new Map<string, number>();
     const served: Record<string, number> = { read: 0, write: 0, stat: 0, list: 0 };
