@@ -1,6 +1,5 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { ssh } from "../../../adapters/ssh/index.js";
 import { codeOf, newTag, open, optionsFor, run, targetFor } from "../../adapters/ssh/scene.js";
@@ -9,6 +8,7 @@ import { describeTarget } from "../../support/describe-target.js";
 import { runCommand } from "../../support/run-command.js";
 import { makeScratch, removeScratch } from "../../support/scratch.js";
 import { type SshServer, startSshd } from "../../support/sshd.js";
+import { flood } from "../flood.js";
 
 const GIB = 2 ** 30;
 
@@ -21,25 +21,18 @@ describeTarget("ssh", "R25 P15 floods", () => {
     await server?.stop();
   });
 
-  async function flood(command: string, reader: "quick" | "slow" | "unread") {
-    const program = fileURLToPath(new URL("./flood-program.ts", import.meta.url));
-    const options = ["--expose-gc", "--import", "tsx", program, JSON.stringify(optionsFor(server)), command, reader];
-    const { stdout } = await runCommand(process.execPath, options);
-    const { growthMib, ...rest } = JSON.parse(stdout) as { growthMib: number; exitCode: number; stdout: number; stderr: number };
-    expect(growthMib, command).toBeLessThan(64);
-    return rest;
-  }
+  const floodIt = (command: string, reader: "quick" | "slow" | "unread") => flood({ sshOptions: optionsFor(server) }, command, reader);
 
   it("1 GiB on both streams arrives to the byte, in memory for a few chunks", { timeout: 300_000 }, async () => {
     const command = "head -c 768M /dev/zero & head -c 256M /dev/zero >&2; wait";
-    expect(await flood(command, "quick")).toEqual({ exitCode: 0, stdout: 0.75 * GIB, stderr: 0.25 * GIB });
+    expect(await floodIt(command, "quick")).toEqual({ exitCode: 0, stdout: 0.75 * GIB, stderr: 0.25 * GIB });
   });
 
   it("a reader that lags holds the command back; nobody who reads costs nothing", { timeout: 300_000 }, async () => {
     const [slow, unread, lines] = await Promise.all([
-      flood("head -c 96M /dev/zero; head -c 16M /dev/zero >&2", "slow"),
-      flood("head -c 256M /dev/zero", "unread"),
-      flood("yes '' | head -n 10000000", "quick"),
+      floodIt("head -c 96M /dev/zero; head -c 16M /dev/zero >&2", "slow"),
+      floodIt("head -c 256M /dev/zero", "unread"),
+      floodIt("yes '' | head -n 10000000", "quick"),
     ]);
     expect(slow).toEqual({ exitCode: 0, stdout: 96 * 2 ** 20, stderr: 16 * 2 ** 20 });
     expect(unread).toEqual({ exitCode: 0, stdout: 0, stderr: 0 });
