@@ -1,6 +1,6 @@
 import { parseTargetUrl } from "../src/contract/address.js";
 import { GloveboxError } from "../src/contract/errors.js";
-import type { Adapter, SharedProvisioner, Target, TargetAddress } from "../src/contract/target.js";
+import type { Adapter, EngineProvisioner, Target, TargetAddress } from "../src/contract/target.js";
 
 /** Each adapter is loaded when the first URL of its scheme asks for it: their SDKs are heavy. */
 const ADAPTERS = new Map<string, () => Promise<{ readonly adapter: Adapter }>>([
@@ -17,10 +17,25 @@ export async function resolveTarget(url: string): Promise<Target> {
   return adapter(address);
 }
 
-/** What makes and keeps sandboxes at a Docker engine: that of `host`, else of DOCKER_HOST, else the default one. Close it. */
-export async function resolveProvisioner(host?: string): Promise<SharedProvisioner> {
-  const { dockerProvisioner } = await import("./docker/index.js");
-  return dockerProvisioner(host === undefined ? {} : { host });
+/**
+ * What makes and keeps sandboxes at a Docker engine: that of `host`, else of DOCKER_HOST, else the default one. `sandbox`
+ * says what they are, as a URL of a new container. Close it. Rejects `invalid_argument`.
+ */
+export async function resolveProvisioner(host?: string, sandbox = "docker:"): Promise<EngineProvisioner> {
+  const address = parseTargetUrl(sandbox);
+  if (address.scheme !== "docker") {
+    throw new GloveboxError(
+      "invalid_argument",
+      `Sandboxes of a fleet are containers: docker:?image=IMAGE, not ${JSON.stringify(sandbox)}.`,
+    );
+  }
+  const { dockerProvisioner, readSandboxAddress } = await import("./docker/index.js");
+  const sandboxes = readSandboxAddress(address);
+  if (host?.startsWith("ssh://")) {
+    const { dockerProvisionerOverSsh, readEngineHost } = await import("./nested.js");
+    return dockerProvisionerOverSsh(sandboxes, readEngineHost(host));
+  }
+  return dockerProvisioner({ ...sandboxes, ...(host === undefined ? {} : { host }) });
 }
 
 async function load({ scheme, options }: TargetAddress): Promise<{ readonly adapter: Adapter }> {

@@ -105,6 +105,19 @@ export function readAddress({ authority, path, options, text }: TargetAddress): 
   return written as DockerOptions;
 }
 
+/**
+ * What all of a fleet's sandboxes are to be, from the URL of a new container. Throws `invalid_argument` for what cannot be
+ * said of many: a container that is there, a name, a workspace; and for an engine, which is chosen beside it.
+ */
+export function readSandboxAddress(address: TargetAddress): SandboxOptions {
+  if (address.authority !== "")
+    throw refuse(`${JSON.stringify(address.text)} names one container. Write docker:///path?image=IMAGE or docker:`);
+  const unfit = ["name", "workspace", ...Object.keys(ENGINE).filter((name) => name !== "user")].find((name) => address.options.has(name));
+  if (unfit !== undefined)
+    throw refuse(`The option ${unfit} in ${JSON.stringify(address.text)} cannot be said of all sandboxes alike. Leave it out`);
+  return readAddress(address) as SandboxOptions;
+}
+
 function flag(value: string, name: string): boolean {
   if (value === "true" || value === "false") return value === "true";
   throw refuse(`The option ${name} must be true or false, not ${JSON.stringify(value)}`);

@@ -15,6 +15,8 @@ type Labels = Readonly<Record<string, string>>;
 export interface EngineLocks {
   take(name: string, labels: Labels): Promise<boolean>;
   release(name: string): Promise<void>;
+  /** Makes an empty volume that is no lock, unless there is one; resolves to the labels of whoever made it. */
+  mark(name: string, labels: Labels): Promise<Labels>;
 }
 
 /**
@@ -90,7 +92,15 @@ export function engineLocks(engine: Engine): EngineLocks {
     }
   }
 
-  return { take, release };
+  async function mark(text: string, labels: Labels): Promise<Labels> {
+    const name = checkUserName(text, "volume");
+    const call = { what: `mark ${name}`, deadlineMs: DEADLINE_MS.change };
+    const request = { Name: name, Driver: "local", Labels: { ...labels, [VOLUME_LABEL]: "mark", ...ownerLabels("provisioned") } };
+    const volume = await engine.call(call, (docker, abortSignal) => makeVolume(docker, request, abortSignal));
+    return volume.Labels ?? {};
+  }
+
+  return { take, release, mark };
 }
 
 interface MadeVolume {

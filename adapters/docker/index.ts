@@ -1,4 +1,4 @@
-export { adapter, readAddress } from "./address.js";
+export { adapter, readAddress, readSandboxAddress } from "./address.js";
 export { auditContainer, type Finding } from "./audit.js";
 export { type DockerExtras, docker } from "./docker.js";
 export type { EngineConnection, EngineOptions } from "./engine-address.js";

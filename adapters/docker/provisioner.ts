@@ -1,7 +1,9 @@
 import type { ContainerInspectInfo } from "dockerode";
 import { GloveboxError } from "../../src/contract/errors.js";
-import type { Provisioned, ProvisionedState, SharedProvisioner } from "../../src/contract/target.js";
+import type { EngineProvisioner, Provisioned, ProvisionedState } from "../../src/contract/target.js";
+import { engineCapacity } from "./capacity.js";
 import { containerId, inspectContainer, whyNotRunning } from "./containers.js";
+import { copyVolume } from "./copies.js";
 import { attachedTarget } from "./docker.js";
 import { connectEngine, DEADLINE_MS } from "./engine.js";
 import type { EngineOptions } from "./engine-address.js";
@@ -15,9 +17,10 @@ import { createSandbox, removeContainer, removeOwnNetwork, startContainer } from
 import { sandboxSpec } from "./sandbox-spec.js";
 import { pauseBetweenStarts } from "./start-gate.js";
 import { stopContainer, sweepSessions } from "./sweep.js";
+import { removeSystem, systemOf } from "./systems.js";
 import { createWorkspaceVolume, listVolumes, removeWorkspaceVolume } from "./volumes.js";
 
-export interface DockerProvisioner extends SharedProvisioner {
+export interface DockerProvisioner extends EngineProvisioner {
   /** Removes what sessions of dead processes left at the engine; provisioned containers are left alone. Resolves to how many. */
   sweep(): Promise<number>;
   /** Deletes a workspace volume with all that is in it. Only one that Glovebox made. */
@@ -63,7 +66,14 @@ export function dockerProvisioner(options: DockerProvisionerOptions = {}): Docke
       if (own.volume !== undefined && volume !== undefined) {
         await createWorkspaceVolume(engine, own.volume, signal, { ...callersLabels(labels), ...ownerLabels("provisioned") });
       }
-      const { id } = await createSandbox(engine, own, { kind: "provisioned", labels: callersLabels(labels), name: chosen, signal });
+      // Only a system that can be changed is ever kept.
+      const system = volume !== undefined && options.writableRootfs === true ? await systemOf(engine, volume) : undefined;
+      const { id } = await createSandbox(engine, system === undefined ? own : { ...own, image: system }, {
+        kind: "provisioned",
+        labels: callersLabels(labels),
+        name: chosen,
+        signal,
+      });
       verified.add(id);
       return provisionedFrom(await inspectContainer(engine, id));
     },
@@ -149,9 +159,22 @@ export function dockerProvisioner(options: DockerProvisionerOptions = {}): Docke
     target: (id) => attachedTarget({ ...engineOnly(options), container: containerId(id) }),
     sweep: () => sweepSessions(engine),
     volumes: (labels) => listVolumes(engine, labels),
-    removeVolume: (name) => removeWorkspaceVolume(engine, name),
+    async removeVolume(name) {
+      const remove = async (): Promise<void> => {
+        await removeSystem(engine, name);
+        await removeWorkspaceVolume(engine, name);
+      };
+      await remove().catch(async (error: unknown) => {
+        // A copy that a dead process began may still hold it.
+        if (!(error instanceof GloveboxError) || error.code !== "busy" || (await sweepSessions(engine)) === 0) throw error;
+        await remove();
+      });
+    },
+    copyVolume: (copy) => copyVolume(engine, spec.image, { ...copy, labels: callersLabels(copy.labels) }),
     lock: (name, labels) => locks.take(name, callersLabels(labels)),
     unlock: (name) => locks.release(name),
+    mark: (name, labels) => locks.mark(name, callersLabels(labels)),
+    capacity: () => engineCapacity(engine, spec),
     freeMemoryBytes: () => freeMemoryBytes(engine),
     async close() {
       engine.close();

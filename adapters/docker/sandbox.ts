@@ -107,7 +107,7 @@ export function withoutSleep(image: string, cause?: unknown): GloveboxError {
 }
 
 /** The id that the image's name stands for now. */
-async function resolveImage(engine: Engine, name: string, signal: AbortSignal | undefined): Promise<string> {
+export async function resolveImage(engine: Engine, name: string, signal: AbortSignal | undefined): Promise<string> {
   const image = checkImage(name);
   const call = { what: `look up the image ${image}`, deadlineMs: DEADLINE_MS.inspect, readOnly: true, signal };
   const { Id } = await engine.call(call, (docker) => docker.getImage(image).inspect());

@@ -28,6 +28,13 @@ export async function createWorkspaceVolume(
   return true;
 }
 
+/** Whether there is a volume of that name that Glovebox made for files. */
+export async function isWorkspace(engine: Engine, name: string): Promise<boolean> {
+  const call = { what: `look up the volume ${name}`, deadlineMs: DEADLINE_MS.inspect, readOnly: true };
+  const { Labels: labels } = await engine.call(call, (docker, abortSignal) => docker.getVolume(name).inspect({ abortSignal }));
+  return labels?.[VOLUME_LABEL] === "workspace";
+}
+
 /** Deletes a workspace volume with all that is in it. Only one that Glovebox made; one that is gone is fine. Rejects `busy` while a container uses it. */
 export async function removeWorkspaceVolume(engine: Engine, volume: string): Promise<void> {
   const name = checkUserName(volume, "volume");

@@ -63,6 +63,10 @@ export type FleetAct =
   | "yielded"
   | "spec_changed"
   | "replaced"
+  /** It has its user's name again: its replacement was never finished. */
+  | "restored"
+  /** Its workspace holds more than it may. */
+  | "over_quota"
   /** It vanished, or stopped, by someone else's act. */
   | "lost"
   /** It bears this fleet's id without its seal, and is left alone. */

@@ -146,6 +146,8 @@ export interface Provisioned {
   readonly createdMs: number;
   /** The process that made it, where the adapter can tell. */
   readonly maker?: Maker;
+  /** The engine that has it, where there are several. */
+  readonly engine?: string;
 }
 
 /** "self": this process; "dead": one that provably runs no more; "other": any else, alive or beyond proof. */
@@ -156,6 +158,8 @@ export interface ProvisionRequest {
   readonly labels?: Readonly<Record<string, string>>;
   /** The workspace is this named volume, made with the same labels unless it is there. Outlives the target. */
   readonly volume?: string;
+  /** Of several engines, the one that has the sandbox of this name, or is to have it. */
+  readonly near?: string;
   readonly signal?: AbortSignal;
 }
 
@@ -184,6 +188,20 @@ export interface ProvisionedVolume {
   readonly isLock: boolean;
 }
 
+export interface VolumeCopy {
+  /** All of its files, with owners, modes and links. None: the new one is empty. */
+  readonly from?: string;
+  /** The new one's name. */
+  readonly to: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /**
+   * The sandbox that has `from`: what it changed in its own system, where it may, is kept with the copy, goes with it, and
+   * is what a sandbox made with that volume starts from. Without it that of `from` is.
+   */
+  readonly systemOf?: string;
+  readonly signal?: AbortSignal;
+}
+
 /** What several processes at one engine need beside: names looked up, volumes that are kept, locks that outlive their holder. */
 export interface SharedProvisioner extends Provisioner {
   /** The one that bears this name now. Volumes' and locks' names are apart from these. */
@@ -194,13 +212,38 @@ export interface SharedProvisioner extends Provisioner {
   removeVolume(name: string): Promise<void>;
   /**
    * Takes a lock at the engine in the name of this process, that of a provably dead holder included. Resolves to false
-   * while somebody else, or this provisioner itself, holds it: it does not wait.
+   * while somebody else, or this provisioner itself, holds it: it does not wait. Of several engines, the one that has the
+   * sandbox of the id, or the volume, `near` is preferred for a name that has no place yet.
    */
-  lock(name: string, labels: Readonly<Record<string, string>>): Promise<boolean>;
+  lock(name: string, labels: Readonly<Record<string, string>>, near?: string): Promise<boolean>;
   /** Gives back a lock that this provisioner took. One that is gone is fine. */
   unlock(name: string): Promise<void>;
+  /**
+   * Makes a new volume, for snapshots and forks. What it holds is of one moment only while nobody writes to its source. Nothing
+   * stays behind when it rejects; `exists` when there is one of that name. Absent where volumes cannot be copied.
+   */
+  copyVolume?(copy: VolumeCopy): Promise<void>;
   /** Memory that the engine's machine could give to processes now; undefined where that cannot be told. */
   freeMemoryBytes(): Promise<number | undefined>;
   /** Closes the connections to the engine. What it made stays. */
   close(): Promise<void>;
+}
+
+/** What speaks for making the next sandbox at an engine. */
+export interface EngineCapacity {
+  readonly hasImage: boolean;
+  /** Memory that could still be given to sandboxes: see the adapter for how it knows. Undefined where it cannot be told. */
+  readonly freeBytes?: number;
+  /** Memory that one of these sandboxes may use. */
+  readonly sandboxBytes: number;
+}
+
+/** What a fleet over several engines asks of each of them beside. */
+export interface EngineProvisioner extends SharedProvisioner {
+  /**
+   * Makes an empty volume of that name, unless there is one, and resolves to the labels that it bears: those of its first
+   * maker. It is nobody's lock and stays until `removeVolume`.
+   */
+  mark(name: string, labels: Readonly<Record<string, string>>): Promise<Readonly<Record<string, string>>>;
+  capacity(): Promise<EngineCapacity>;
 }

@@ -10,12 +10,20 @@ import type { UserConfig } from "./options.js";
 import { settledBy } from "./patience.js";
 import type { Sandboxes } from "./reconcile.js";
 import type { Sandbox } from "./sandbox.js";
+import type { Snapshots } from "./snapshot.js";
 
 export interface AcquireOptions {
   readonly tenant?: string;
   readonly signal?: AbortSignal;
   /** The acquire settles by then. Default 60,000. */
   readonly deadlineMs?: number;
+  /**
+   * Makes a new sandbox, empty, at another engine when the one that has the user's does not answer: else that is refused,
+   * `disconnected`. When it answers again the new one stays the user's, and the older is reported and left alone. Default false.
+   */
+  readonly recreateLost?: boolean;
+  /** A snapshot's id: the sandbox is made from it, and not prepared. Rejects `exists` when there is one already, `not_found`. */
+  readonly from?: string;
 }
 
 export interface AcquiringOptions {
@@ -23,6 +31,8 @@ export interface AcquiringOptions {
   readonly lifecycle: Lifecycle;
   readonly metrics: FleetMetrics;
   config(user: FleetUser): UserConfig;
+  readonly snapshots: Pick<Snapshots, "volumeFor">;
+  checkWrite(sandbox: Sandbox): Promise<void>;
   /** Resolves when the engine was looked at for the first time. */
   ready(): Promise<unknown>;
   /** What can wait until somebody was served. */
@@ -49,6 +59,13 @@ export const DEADLINE_MS = 60_000;
 interface Opening {
   readonly promise: Promise<Environment>;
   readonly controller: AbortController;
+}
+
+interface BringingUp {
+  readonly sandbox: Sandbox;
+  readonly user: FleetUser;
+  readonly from: string | undefined;
+  readonly signal: AbortSignal;
 }
 
 export function createAcquiring(ground: Ground, options: AcquiringOptions): Acquiring {
@@ -80,11 +97,14 @@ export function createAcquiring(ground: Ground, options: AcquiringOptions): Acqu
     admitted.add(name);
   }
 
-  function open(sandbox: Sandbox, user: FleetUser): Opening {
+  function open(sandbox: Sandbox, user: FleetUser, from: string | undefined): Opening {
     const before = openings.get(sandbox);
-    if (before !== undefined && !before.controller.signal.aborted) return before;
+    if (before !== undefined && !before.controller.signal.aborted) {
+      if (from === undefined) return before;
+      throw new GloveboxError("exists", "This user's sandbox is being brought up already. Fork for another user.", { retrySafe: true });
+    }
     const controller = new AbortController();
-    const opening = { controller, promise: bringUp(sandbox, user, controller.signal, before) };
+    const opening = { controller, promise: bringUp({ sandbox, user, from, signal: controller.signal }, before) };
     openings.set(sandbox, opening);
     const done = (): void => {
       if (openings.get(sandbox) !== opening) return;
@@ -95,14 +115,15 @@ export function createAcquiring(ground: Ground, options: AcquiringOptions): Acqu
     return opening;
   }
 
-  async function bringUp(sandbox: Sandbox, user: FleetUser, signal: AbortSignal, before: Opening | undefined): Promise<Environment> {
+  async function bringUp({ sandbox, user, from, signal }: BringingUp, before: Opening | undefined): Promise<Environment> {
     // One that was given up still has to come to its end.
     await before?.promise.catch(() => undefined);
     if (!places.has(sandbox)) places.set(sandbox, await line.enter(user.tenant, signal));
     await options.ready();
+    const copyOf = from === undefined ? undefined : await options.snapshots.volumeFor(from, sandbox.name);
     try {
       return await sandbox.turn(() =>
-        lifecycle.bringUp(sandbox, { tenant: user.tenant, config: config(user), signal, admit: () => admit(sandbox) }),
+        lifecycle.bringUp(sandbox, { tenant: user.tenant, config: config(user), copyOf, signal, admit: () => admit(sandbox) }),
       );
     } finally {
       admitted.delete(sandbox.name);
@@ -139,17 +160,36 @@ export function createAcquiring(ground: Ground, options: AcquiringOptions): Acqu
     return sandbox;
   }
 
-  async function leaseOf(user: FleetUser, { signal, deadlineMs = DEADLINE_MS }: AcquireOptions): Promise<Lease> {
+  async function giveUpLost(sandbox: Sandbox): Promise<void> {
+    await options.ready();
+    // One under way would fail for all who join it.
+    await openings.get(sandbox)?.promise.catch(() => undefined);
+    await sandbox.turn(() => lifecycle.giveUpLost(sandbox));
+  }
+
+  async function leaseOf(
+    user: FleetUser,
+    { signal, deadlineMs = DEADLINE_MS, recreateLost = false, from }: AcquireOptions,
+  ): Promise<Lease> {
     if (refusal !== undefined) throw refusal;
     if (signal?.aborted) throw abortError(signal, { retrySafe: true });
     const sandbox = claim(user);
     try {
-      const environment = await settledBy(open(sandbox, user).promise, { signal, deadlineMs, waits: () => whatItWaitsFor(sandbox) });
+      if (recreateLost) await settledBy(giveUpLost(sandbox), { signal, deadlineMs, waits: () => "its engine is asked once more" });
+      const environment = await settledBy(open(sandbox, user, from).promise, { signal, deadlineMs, waits: () => whatItWaitsFor(sandbox) });
       const onRelease = (): void => {
         ground.act("released", sandbox.name, user);
         unclaim(sandbox);
       };
-      return createLease({ user, sandbox, environment, layers: config(user).layers ?? [], now, onRelease });
+      return createLease({
+        user,
+        sandbox,
+        environment,
+        layers: config(user).layers ?? [],
+        now,
+        onRelease,
+        checkWrite: () => options.checkWrite(sandbox),
+      });
     } catch (error) {
       unclaim(sandbox);
       throw error;

@@ -1,18 +1,22 @@
 import { createEmitter } from "../contract/emitter.js";
 import { GloveboxError } from "../contract/errors.js";
 import { type AcquireOptions, createAcquiring, DEADLINE_MS } from "./acquiring.js";
+import { createFiles, type FleetFiles } from "./files.js";
 import { gaugesOf } from "./gauges.js";
 import { attempt, type Ground, messageOf } from "./ground.js";
 import { createKeeper } from "./keeper.js";
 import type { Lease } from "./lease.js";
 import { createLifecycle } from "./lifecycle.js";
+import { type ListedSandbox, listSandboxes } from "./listing.js";
 import { createMaker } from "./make.js";
 import { createMetrics } from "./metrics.js";
-import { type FleetUser, fleetNames } from "./names.js";
+import { type FleetUser, fleetNames, SEAL_LABEL } from "./names.js";
 import { type FleetOptions, fleetSettings, type UserConfig } from "./options.js";
 import { settledBy } from "./patience.js";
 import { eachOf, reconcile } from "./reconcile.js";
 import { newSandbox, type Sandbox } from "./sandbox.js";
+import { createSizes } from "./size.js";
+import { createSnapshots } from "./snapshot.js";
 import { type Finding, survey } from "./survey.js";
 import { createWarm } from "./warm.js";
 
@@ -21,23 +25,10 @@ export interface UserOptions {
   readonly deadlineMs?: number;
 }
 
-export interface ListedSandbox {
-  readonly name: string;
-  /** Known for users who asked this process. */
-  readonly user?: FleetUser;
-  readonly state: string;
-  /** "this" process, an "other" one that lives, "nobody". */
-  readonly owner: "this" | "other" | "nobody";
-  readonly leases: number;
-  /** Where this process owns it. */
-  readonly idleMs?: number;
-  readonly createdMs: number;
-}
-
-export interface Fleet extends AsyncDisposable {
+export interface Fleet extends FleetFiles, AsyncDisposable {
   /**
    * The user's sandbox: the same one for as long as it lives, made when there is none, woken when it sleeps. Rejects `busy`
-   * (a cap, no memory left, in use by another process until the deadline), `timeout` past the deadline, `aborted`, `gone`
+   * (a cap, no memory left, in use by another process until the deadline), `disconnected` while it is lost, `timeout` past the deadline, `aborted`, `gone`
    * once the fleet drains, and what the engine and `prepare` reject with.
    */
   acquire(key: string, options?: AcquireOptions): Promise<Lease>;
@@ -45,17 +36,12 @@ export interface Fleet extends AsyncDisposable {
   destroy(key: string, options?: UserOptions): Promise<boolean>;
   /** Stops it, with its files kept; the next acquire starts it again. Rejects `busy` while it is leased. Resolves to whether there is one. */
   stop(key: string, options?: UserOptions): Promise<boolean>;
-  /** All sandboxes of users at the engine. */
+  /** All sandboxes of users at the engine. Of several engines, those at one that does not answer too: their state is "lost". */
   list(): Promise<readonly ListedSandbox[]>;
   /** What the next look at the engine would do, and why. Changes nothing. */
   survey(): Promise<readonly Finding[]>;
   /** A look at the engine now, instead of within `reconcileMs`. */
   reconcile(): Promise<readonly Finding[]>;
-  /**
-   * A tar of the user's workspace, made by the sandbox itself as its user: what is in it is the user's word. The sandbox is
-   * woken and leased while it is read. Throws `not_found` where there is none, and at its end unless it is whole.
-   */
-  export(key: string, options?: UserOptions): AsyncIterable<Uint8Array>;
   /** Takes no more acquires and resolves when all leases are given back, or rejects when the signal fires. */
   drain(options?: { readonly signal?: AbortSignal }): Promise<void>;
   /** Ends at once: leases are cut, users' sandboxes left as they are, for whoever comes next. Idempotent. */
@@ -86,10 +72,13 @@ export function createFleet(options: FleetOptions): Fleet {
       emitter.emit({ type: "fleet_act", fleet: options.id, act, sandbox, ...facts });
     },
   };
+  provisioner.several?.sealWith(options.id, (text) => names.seal({ spec: text, created: "", volume: "" })[SEAL_LABEL] ?? "");
   const maker = createMaker(ground);
   const warm = createWarm(ground, maker);
   const lifecycle = createLifecycle(ground, maker, warm);
   const keeper = createKeeper(ground, lifecycle);
+  const snapshots = createSnapshots(ground, maker);
+  const sizes = createSizes(ground);
   const all = new Map<string, Sandbox>();
   let known: ReadonlySet<string> = new Set();
   const foreign = new Set<string>();
@@ -112,6 +101,8 @@ export function createFleet(options: FleetOptions): Fleet {
     lifecycle,
     metrics,
     config,
+    snapshots,
+    checkWrite: sizes.checkWrite,
     ready: () => looking,
     known: () => known,
     onLeased: warm.refill,
@@ -161,8 +152,19 @@ export function createFleet(options: FleetOptions): Fleet {
   async function look(): Promise<readonly Finding[]> {
     const found = await reconcile(ground, { maker, warm, lifecycle, sandboxes, adopts: attends });
     known = new Set(found.sandboxes.map(({ name }) => name).filter((name) => names.kindOf(name) === "keyed"));
+    if (attends && provisioner.several !== undefined) await letGoOfMoved(await provisioner.several.tend(names.search));
     for (const { name, verdict, why } of found.findings) if (verdict === "foreign" && !foreign.has(name)) report(name, why);
     return found.findings;
+  }
+
+  /** Their users have newer sandboxes at other engines. */
+  async function letGoOfMoved(moved: readonly string[]): Promise<void> {
+    await eachOf([...all.values()], 4, async (sandbox) => {
+      if (!moved.includes(sandbox.name)) return;
+      await sandbox.turn(async () => {
+        if (sandbox.owned && sandbox.claims === 0) await lifecycle.yieldLock(sandbox);
+      });
+    });
   }
 
   function report(name: string, why: string): void {
@@ -192,6 +194,7 @@ export function createFleet(options: FleetOptions): Fleet {
     });
     if (engineIsLost) return;
     await keeper.advance(all.values());
+    void sizes.tend(all.values());
     warm.refill();
   }
 
@@ -207,10 +210,16 @@ export function createFleet(options: FleetOptions): Fleet {
   // Nobody is served before the first look, so that what a dead process left is found and not made again.
   const looking = attends ? startTick() : Promise.resolve();
 
+  const unwatch = provisioner.several?.onHealth((act, message) => ground.act(act, "", { message }));
+  async function acquire(key: string, acquireOptions: AcquireOptions = {}): Promise<Lease> {
+    return await acquiring.acquire(userOf(key, acquireOptions.tenant), acquireOptions);
+  }
+
   let closing: Promise<void> | undefined;
   async function closeNow(): Promise<void> {
     acquiring.refuse(ended("closed"));
     clearInterval(timer);
+    unwatch?.();
     await acquiring.settled();
     await ticking;
     await warm.close();
@@ -230,9 +239,7 @@ export function createFleet(options: FleetOptions): Fleet {
   };
 
   return {
-    async acquire(key, acquireOptions = {}) {
-      return await acquiring.acquire(userOf(key, acquireOptions.tenant), acquireOptions);
-    },
+    acquire,
     async destroy(key, userOptions = {}) {
       return await onOwned(key, userOptions, async (sandbox) => {
         await lifecycle.remove(sandbox);
@@ -247,15 +254,7 @@ export function createFleet(options: FleetOptions): Fleet {
       });
     },
     async list() {
-      const { findings } = await survey(provisioner, names, maker.inUse);
-      return findings.flatMap(({ name, verdict, sandbox: found }) => {
-        if (found === undefined || names.kindOf(name) !== "keyed" || verdict === "foreign") return [];
-        const sandbox = all.get(name);
-        const owner = sandbox?.owned ? "this" : verdict === "keep" ? "other" : "nobody";
-        const own = sandbox?.owned && sandbox.claims === 0 ? { idleMs: now() - sandbox.idleSinceMs } : {};
-        const user = sandbox?.user === undefined ? {} : { user: sandbox.user };
-        return [{ name, ...user, state: found.state, owner, leases: sandbox?.claims ?? 0, ...own, createdMs: found.createdMs } as const];
-      });
+      return await listSandboxes(ground, maker.inUse, all);
     },
     async survey() {
       const owned = new Set([...all.values()].filter((sandbox) => sandbox.owned).map(({ name }) => name));
@@ -268,20 +267,12 @@ export function createFleet(options: FleetOptions): Fleet {
     },
     close,
     [Symbol.asyncDispose]: close,
-    export: (key, userOptions = {}) => exportWorkspace(userOf(key, userOptions.tenant), userOptions),
-    metrics: () => metrics.text(gaugesOf(all.values(), { known: known.size, acquiring, warm: warm.size, engineIsLost })),
+    ...createFiles({ ground, snapshots, sizes, known: (name) => all.get(name), userOf, onOwned, acquire }),
+    metrics: () =>
+      metrics.text(
+        gaugesOf(all.values(), { known: known.size, acquiring, warm: warm.size, engineIsLost, engines: provisioner.several?.health() }),
+      ),
   };
-
-  async function* exportWorkspace(user: FleetUser, { deadlineMs }: UserOptions): AsyncGenerator<Uint8Array> {
-    const name = names.keyed(user);
-    if ((await provisioner.find(name)) === undefined && !all.has(name)) {
-      throw new GloveboxError("not_found", "This user has no sandbox to export.", { retrySafe: true });
-    }
-    // Leased as long as the stream is read, so that nothing pauses it on the way.
-    await using _lease = await acquiring.acquire(user, deadlineMs === undefined ? {} : { deadlineMs });
-    const { id } = sandboxes.of(name);
-    if (id !== undefined) yield* await provisioner.export(id);
-  }
 }
 
 function ended(how: string): GloveboxError {

@@ -1,13 +1,13 @@
 import { GloveboxError } from "../contract/errors.js";
 import type { FleetAct, GloveboxEvent } from "../contract/events.js";
-import type { SharedProvisioner } from "../contract/target.js";
+import type { FleetProvisioner } from "./engines-several.js";
 import type { FleetNames } from "./names.js";
 import type { FleetSettings } from "./options.js";
 
 /** What all parts of one fleet stand on. */
 export interface Ground {
   readonly id: string;
-  readonly provisioner: SharedProvisioner;
+  readonly provisioner: FleetProvisioner;
   readonly names: FleetNames;
   readonly settings: FleetSettings;
   readonly minimumFreeBytes: number;

@@ -1,7 +1,15 @@
 export type { AcquireOptions } from "./acquiring.js";
-export { createFleet, type Fleet, type ListedSandbox, type UserOptions } from "./fleet.js";
+export type { SeedLimits } from "./archive-members.js";
+export { type Engines, type EnginesOptions, engines, type FleetEngine } from "./engines.js";
+export type { EngineHealth, FleetProvisioner, LostSandbox, OlderSandbox, SeveralEngines } from "./engines-several.js";
+export type { FilesOptions, FleetFiles } from "./files.js";
+export { createFleet, type Fleet, type UserOptions } from "./fleet.js";
 export type { Lease } from "./lease.js";
+export type { ListedSandbox } from "./listing.js";
 export type { FleetUser } from "./names.js";
 export type { FleetCaps, FleetClocks, FleetOptions, UserConfig, WarmOptions } from "./options.js";
+export { type ArchiveSeed, type DirectorySeed, type Seed, type Seeded, type SeedOptions, seed } from "./seed.js";
+export type { GitProtocol, GitSeed } from "./seed-git.js";
+export type { Snapshot } from "./snapshot.js";
 export type { Finding, Verdict } from "./survey.js";
 export { type TargetProvisionerOptions, targetProvisioner } from "./target-provisioner.js";

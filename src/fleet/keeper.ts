@@ -20,7 +20,7 @@ export function createKeeper(ground: Ground, lifecycle: Lifecycle): Keeper {
   const notBefore = new WeakMap<Sandbox, number>();
 
   function isIdle({ owned, claims, inFlight, id }: Sandbox): boolean {
-    return owned && claims === 0 && inFlight === 0 && id !== undefined;
+    return owned && claims === 0 && inFlight === 0 && id !== undefined && (provisioner.several?.reaches(id) ?? true);
   }
 
   function nextStep(sandbox: Sandbox): ((sandbox: Sandbox) => Promise<void>) | undefined {

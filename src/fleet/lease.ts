@@ -23,22 +23,26 @@ export interface LeaseOptions {
   readonly layers: readonly Layer[];
   onRelease(): void;
   now(): number;
+  /** Rejects where nothing may be written now. */
+  checkWrite(): Promise<void>;
 }
 
-export function createLease({ user, sandbox, environment, layers, onRelease, now }: LeaseOptions): Lease {
+export function createLease({ user, sandbox, environment, layers, onRelease, now, checkWrite }: LeaseOptions): Lease {
   let released = false;
   const release = async (): Promise<void> => {
     if (released) return;
     released = true;
     onRelease();
   };
-  const guarded = (act: (...given: never[]) => Promise<unknown>) => {
+  const guarded = (verb: (typeof VERBS)[number]) => {
+    const act = environment[verb] as (...given: never[]) => Promise<unknown>;
     return async (...given: never[]): Promise<unknown> => {
       if (released) {
         throw new GloveboxError("gone", "The lease of this sandbox was given back. Acquire it again to go on.", { retrySafe: true });
       }
       sandbox.inFlight += 1;
       try {
+        if (verb === "writeFile") await checkWrite();
         return await act(...given);
       } finally {
         sandbox.inFlight -= 1;
@@ -46,7 +50,7 @@ export function createLease({ user, sandbox, environment, layers, onRelease, now
       }
     };
   };
-  const verbs = Object.fromEntries(VERBS.map((verb) => [verb, guarded(environment[verb] as (...given: never[]) => Promise<unknown>)]));
+  const verbs = Object.fromEntries(VERBS.map((verb) => [verb, guarded(verb)]));
   const leased: Environment = Object.assign(Object.create(environment) as Environment, verbs, {
     close: release,
     [Symbol.asyncDispose]: release,

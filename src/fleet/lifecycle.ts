@@ -67,7 +67,8 @@ export function createLifecycle(ground: Ground, maker: Maker, warm: Warm): Lifec
   /** From any state that has a container. Rejects as gone when it is not there after all. */
   async function wake(sandbox: Sandbox): Promise<Environment> {
     const { id = "" } = sandbox;
-    if (sandbox.suspect) await examine(sandbox);
+    // At an engine that is dead, looking tells what to do about that.
+    if (sandbox.suspect || provisioner.several?.reaches(id) === false) await examine(sandbox);
     const started = ground.now();
     if (sandbox.state === "paused") {
       await provisioner.resume(id);
@@ -119,7 +120,7 @@ export function createLifecycle(ground: Ground, maker: Maker, warm: Warm): Lifec
         await options.admit();
         if (await claimWarm(sandbox)) return await wake(sandbox);
       }
-      await own(sandbox, signal);
+      await own(sandbox, signal, copyOf);
       try {
         const found = await find(sandbox.name);
         if (found !== undefined && copyOf !== undefined) throw hasOne();

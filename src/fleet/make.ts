@@ -18,6 +18,10 @@ export interface MakeOptions {
   readonly prepare?: UserConfig["prepare"];
   /** A volume that is there already. */
   readonly volume?: string;
+  /** A volume whose files a new one gets. */
+  readonly copyOf?: string | undefined;
+  /** The name that it is to get. */
+  readonly near?: string;
 }
 
 export interface Maker {
@@ -49,7 +53,7 @@ export function createMaker(ground: Ground): Maker {
     throw new GloveboxError("busy", message, { retrySafe: true, details: { freeBytes, minimumFreeBytes: ground.minimumFreeBytes } });
   }
 
-  async function make({ tenant, prepare, volume: given }: MakeOptions): Promise<Made> {
+  async function make({ tenant, prepare, volume: given, copyOf, near }: MakeOptions): Promise<Made> {
     const leave = await gate.enter(tenant);
     const started = ground.now();
     const name = names.spare();
@@ -62,7 +66,8 @@ export function createMaker(ground: Ground): Maker {
     try {
       await checkRoom();
       const labels = names.seal({ spec: settings.spec, created: new Date().toISOString(), volume });
-      ({ id } = await provisioner.create({ name, labels, ...(volume === "" ? {} : { volume }) }));
+      if (copyOf !== undefined) await provisioner.copyVolume?.({ from: copyOf, to: volume, labels });
+      ({ id } = await provisioner.create({ name, labels, ...(volume === "" ? {} : { volume }), ...(near === undefined ? {} : { near }) }));
       environment = await openEnvironment(provisioner.target(id), { onEvent: ground.emit });
       await prepare?.(environment, { signal: giveUp.signal });
       ground.act("created", name, { durationMs: ground.now() - started });

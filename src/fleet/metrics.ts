@@ -16,6 +16,29 @@ export interface FleetMetrics {
 
 const BUCKETS_SECONDS = [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
+function sample(fleet: string, name: string, labels: Readonly<Record<string, string>>, value: number): string {
+  const all = Object.entries({ fleet, ...labels }).map(
+    ([label, text]) => `${label}="${text.replace(/[\\"\n]/g, (each) => (each === "\n" ? "\\n" : `\\${each}`))}"`,
+  );
+  return `${name}{${all.join(",")}} ${value}`;
+}
+
+function head(name: string, type: string, help: string): readonly string[] {
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];
+}
+
+function gaugeLines(fleet: string, gauges: readonly Gauge[]): readonly string[] {
+  return gauges.flatMap(({ name, help, values }) => [
+    ...head(name, "gauge", help),
+    ...values.map(({ labels = {}, value }) => sample(fleet, name, labels, value)),
+  ]);
+}
+
+/** Gauges of a fleet in Prometheus' text format 0.0.4. */
+export function prometheusText(fleet: string, gauges: readonly Gauge[]): string {
+  return `${gaugeLines(fleet, gauges).join("\n")}\n`;
+}
+
 export function createMetrics(fleet: string): FleetMetrics {
   const acts = new Map<string, number>();
   const results = new Map<string, number>();
@@ -23,13 +46,7 @@ export function createMetrics(fleet: string): FleetMetrics {
   let sumSeconds = 0;
   let count = 0;
 
-  const line = (name: string, labels: Readonly<Record<string, string>>, value: number): string => {
-    const all = Object.entries({ fleet, ...labels }).map(
-      ([label, text]) => `${label}="${text.replace(/[\\"\n]/g, (each) => (each === "\n" ? "\\n" : `\\${each}`))}"`,
-    );
-    return `${name}{${all.join(",")}} ${value}`;
-  };
-  const head = (name: string, type: string, help: string): string[] => [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];
+  const line = (name: string, labels: Readonly<Record<string, string>>, value: number): string => sample(fleet, name, labels, value);
   const add = (counts: Map<string, number>, name: string): void => void counts.set(name, (counts.get(name) ?? 0) + 1);
 
   return {
@@ -45,10 +62,7 @@ export function createMetrics(fleet: string): FleetMetrics {
     text(gauges) {
       const duration = "glovebox_fleet_acquire_seconds";
       const lines = [
-        ...gauges.flatMap(({ name, help, values }) => [
-          ...head(name, "gauge", help),
-          ...values.map(({ labels = {}, value }) => line(name, labels, value)),
-        ]),
+        ...gaugeLines(fleet, gauges),
         ...head("glovebox_fleet_acts_total", "counter", "Lifecycle acts done, by kind."),
         ...[...acts].sort().map(([act, value]) => line("glovebox_fleet_acts_total", { act }, value)),
         ...head("glovebox_fleet_acquires_total", "counter", "Acquires that ended, by result: ok or an error's code."),

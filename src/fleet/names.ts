@@ -7,18 +7,18 @@ export interface FleetUser {
   readonly tenant: string;
 }
 
-/** What a sandbox's labels say: nothing that ever changes. */
+/** What labels of a sandbox or a volume say: nothing that ever changes. */
 export interface SandboxFacts {
-  /** Digest of what it was made to be. */
+  /** Digest of what it was made to be; of a snapshot, its own name. */
   readonly spec: string;
   /** ISO 8601, by the clock of whoever made it. For people: nothing is decided by it. */
   readonly created: string;
-  /** The volume that holds its workspace; "" without one. */
+  /** The volume that holds its workspace, or itself; "" without one. */
   readonly volume: string;
 }
 
-/** What a name says. "keyed": somebody's; "spare": nobody's yet; "replaced": the older one of two; "doomed": being removed. */
-export type NameKind = "keyed" | "spare" | "replaced" | "doomed" | "foreign";
+/** What a name says. "keyed": somebody's; "spare": nobody's yet; "replaced": the older one of two; "doomed": being removed; "snapshot": a volume that names another. */
+export type NameKind = "keyed" | "spare" | "replaced" | "doomed" | "snapshot" | "foreign";
 
 export interface FleetNames {
   /** Of the user's sandbox, and of the lock that goes with it. The key cannot be told from it without the secret. */
@@ -35,6 +35,9 @@ export interface FleetNames {
   /** The name of a sandbox while a newer one takes its place; and back. */
   replacedOf(keyed: string): string;
   keyedOf(replaced: string): string;
+  /** A new name for a snapshot of that sandbox; and back. */
+  snapshotOf(keyed: string): string;
+  sandboxOfSnapshot(name: string): string;
   /** Labels with the fleet's seal. */
   seal(facts: SandboxFacts): Readonly<Record<string, string>>;
   /** What sealed labels say; undefined unless they bear this fleet's seal. */
@@ -50,6 +53,8 @@ const LABEL = {
   volume: "glovebox.fleet.volume",
   seal: "glovebox.fleet.seal",
 } as const;
+
+export const SEAL_LABEL = LABEL.seal;
 
 const ID = /^[a-z0-9]{1,20}$/;
 const MIN_SECRET = 16;
@@ -69,6 +74,7 @@ export function fleetNames(id: string, secret: string): FleetNames {
     ["spare", new RegExp(`^${prefix}w-[0-9a-f]{12}-[0-9a-f]{20}$`)],
     ["replaced", new RegExp(`^${prefix}r-[0-9a-f]{12}-[0-9a-f]{32}$`)],
     ["doomed", new RegExp(`^${prefix}x-[0-9a-f]{32}$`)],
+    ["snapshot", new RegExp(`^${prefix}s-[0-9a-f]{12}-[0-9a-f]{32}-[0-9a-f]{16}$`)],
   ];
   const digest = (...parts: readonly string[]): string =>
     createHmac("sha256", secret)
@@ -86,6 +92,8 @@ export function fleetNames(id: string, secret: string): FleetNames {
     tenantOf: (name) => name.slice(prefix.length + 2, prefix.length + 14),
     tenantHash,
     replacedOf: (keyed) => `${prefix}r-${keyed.slice(prefix.length + 2)}`,
+    snapshotOf: (keyed) => `${prefix}s-${keyed.slice(prefix.length + 2)}-${randomBytes(8).toString("hex")}`,
+    sandboxOfSnapshot: (name) => `${prefix}k-${name.slice(prefix.length + 2, -17)}`,
     keyedOf: (replaced) => `${prefix}k-${replaced.slice(prefix.length + 2)}`,
     seal: (facts) => ({
       [LABEL.id]: id,

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { GloveboxError } from "../contract/errors.js";
 import type { GloveboxEvent } from "../contract/events.js";
-import type { Environment, Layer, SharedProvisioner } from "../contract/target.js";
+import type { Environment, Layer } from "../contract/target.js";
+import type { FleetProvisioner } from "./engines-several.js";
 import type { FleetUser } from "./names.js";
 
 /** What a user's sandbox gets that others do not. */
@@ -9,7 +10,7 @@ export interface UserConfig {
   /** Around the environment of each of his leases, the outermost first. */
   readonly layers?: readonly Layer[];
   /**
-   * Runs once in a new sandbox before anyone else sees it: seed files, check out a repository. A rejection removes the
+   * Runs once in a new sandbox before anyone else sees it: `seed(environment, …)` for one. Not for a fork. A rejection removes the
    * sandbox and fails the acquire.
    */
   prepare?(environment: Environment, options: { readonly signal: AbortSignal }): Promise<void>;
@@ -52,6 +53,8 @@ export interface FleetClocks {
   readonly tickMs?: number;
   /** How often the engine is asked what there is. Default 5,000. */
   readonly reconcileMs?: number;
+  /** How often a leased sandbox's workspace is measured, where `maxWorkspaceBytes` is set. Default 1 minute. */
+  readonly measureMs?: number;
 }
 
 export interface WarmOptions {
@@ -62,8 +65,8 @@ export interface WarmOptions {
 }
 
 export interface FleetOptions {
-  /** Makes the sandboxes, all alike: `dockerProvisioner({ memoryBytes, cpus, … })`. Whoever made it closes it. */
-  readonly provisioner: SharedProvisioner;
+  /** Makes the sandboxes, all alike: `dockerProvisioner({ memoryBytes, cpus, … })`, or `engines([…])` of several. Whoever made it closes it. */
+  readonly provisioner: FleetProvisioner;
   /** 1 to 20 small letters and digits. All processes with the same id, secret and engine are one fleet. */
   readonly id: string;
   /** Seals what the fleet makes and hides who its users are. At least 16 characters; lost, the sandboxes are nobody's. */
@@ -77,6 +80,11 @@ export interface FleetOptions {
   readonly caps?: FleetCaps;
   readonly clocks?: FleetClocks;
   readonly warm?: WarmOptions;
+  /**
+   * A soft bound: what a workspace holds is measured now and then, and beyond this `write` and `edit` are refused, `no_space`,
+   * until files were deleted. Commands can go on. Default `Infinity`: not measured.
+   */
+  readonly maxWorkspaceBytes?: number;
   /** Refuses new sandboxes, `busy`, while the engine's machine has less to give. Default 0: does not ask. */
   readonly minimumFreeBytes?: number;
   readonly onEvent?: (event: GloveboxEvent) => void;
@@ -92,6 +100,7 @@ export interface FleetSettings {
   readonly warm: Required<WarmOptions>;
   readonly spec: string;
   readonly volumes: boolean;
+  readonly maxWorkspaceBytes: number;
 }
 
 const MINUTE_MS = 60_000;
@@ -118,6 +127,7 @@ export function fleetSettings(options: FleetOptions): FleetSettings {
       lifetimeMs: clocks.lifetimeMs ?? Number.POSITIVE_INFINITY,
       tickMs: clocks.tickMs ?? 500,
       reconcileMs: clocks.reconcileMs ?? 5_000,
+      measureMs: clocks.measureMs ?? MINUTE_MS,
     },
     warm: { size: warm.size ?? 0, paused: warm.paused ?? true },
     spec: createHash("sha256")
@@ -125,8 +135,10 @@ export function fleetSettings(options: FleetOptions): FleetSettings {
       .digest("hex")
       .slice(0, 32),
     volumes: options.volumes ?? true,
+    maxWorkspaceBytes: options.maxWorkspaceBytes ?? Number.POSITIVE_INFINITY,
   };
-  for (const [name, value] of Object.entries({ ...settings.caps, ...settings.clocks })) {
+  const { maxWorkspaceBytes } = settings;
+  for (const [name, value] of Object.entries({ ...settings.caps, ...settings.clocks, maxWorkspaceBytes })) {
     if (!(value > 0)) throw refuse(name, value, "more than 0");
   }
   if (!Number.isInteger(settings.warm.size) || settings.warm.size < 0)

@@ -5,11 +5,12 @@ import type { Sandbox } from "./sandbox.js";
 
 /** A sandbox's lock at the engine: who has it is the only one to act on the sandbox. */
 export interface Ownership {
-  lock(name: string): Promise<boolean>;
+  /** `near`: the sandbox that is meant for the name, by its id, or a volume for one. */
+  lock(name: string, near?: string): Promise<boolean>;
   /** Notes that its lock is held. */
   taken(sandbox: Sandbox): void;
   /** Waits for the lock, asking whoever holds it to let go. Rejects what the signal says. */
-  own(sandbox: Sandbox, signal: AbortSignal): Promise<void>;
+  own(sandbox: Sandbox, signal: AbortSignal, near?: string): Promise<void>;
   /** Never rejects. */
   release(sandbox: Sandbox): Promise<void>;
 }
@@ -17,16 +18,16 @@ export interface Ownership {
 const MAX_POLL_MS = 200;
 
 export function createOwnership({ provisioner, names, now }: Ground): Ownership {
-  function lock(name: string): Promise<boolean> {
-    return provisioner.lock(name, names.search);
+  function lock(name: string, near?: string): Promise<boolean> {
+    return provisioner.lock(name, names.search, near);
   }
 
-  async function own(sandbox: Sandbox, signal: AbortSignal): Promise<void> {
+  async function own(sandbox: Sandbox, signal: AbortSignal, near?: string): Promise<void> {
     if (sandbox.owned) return;
     const wish = `${sandbox.name}.want`;
     let wished = false;
     try {
-      for (let pollMs = 10; !(await lock(sandbox.name)); pollMs = Math.min(pollMs * 1.5, MAX_POLL_MS)) {
+      for (let pollMs = 10; !(await lock(sandbox.name, near)); pollMs = Math.min(pollMs * 1.5, MAX_POLL_MS)) {
         if (signal.aborted) throw abortError(signal, { retrySafe: true });
         wished ||= await lock(wish);
         await sleep(pollMs, signal);

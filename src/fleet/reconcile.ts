@@ -80,15 +80,23 @@ export async function reconcile(ground: Ground, { maker, warm, lifecycle, sandbo
   }
 
   async function removeVolume(name: string): Promise<void> {
-    if (maker.inUse.has(name) || !(await attempt(provisioner.removeVolume(name)))) return;
+    if (maker.inUse.has(name) || (await isOfSnapshot(name)) || !(await attempt(provisioner.removeVolume(name)))) return;
     ground.act("reclaimed", name);
+  }
+
+  /** A snapshot may have been finished after the volumes were listed, and unlike a container it does not hold what it names. */
+  async function isOfSnapshot(volume: string): Promise<boolean> {
+    const volumes = await provisioner.volumes(names.search);
+    return volumes.some(
+      ({ name, labels }) => names.kindOf(name) === "snapshot" && name !== volume && names.unseal(labels)?.volume === volume,
+    );
   }
 
   async function restore(name: string, id: string): Promise<void> {
     const sandbox = sandboxes.of(names.keyedOf(name));
     await sandbox.turn(async () => {
       if (sandbox.owned || !(await provisioner.lock(sandbox.name, names.search))) return;
-      await attempt(provisioner.rename(id, sandbox.name));
+      if (await attempt(provisioner.rename(id, sandbox.name))) ground.act("restored", sandbox.name);
       await provisioner.unlock(sandbox.name);
     });
     sandboxes.tidy(sandbox);

@@ -31,6 +31,9 @@ export interface Sandbox {
   /** Moments of the fleet's clock. */
   idleSinceMs: number;
   ownedSinceMs: number;
+  /** What its workspace held when it was last measured. */
+  workspaceBytes?: number;
+  measuredMs: number;
 }
 
 export function newSandbox(name: string, now: number): Sandbox {
@@ -55,6 +58,7 @@ export function newSandbox(name: string, now: number): Sandbox {
     inFlight: 0,
     idleSinceMs: now,
     ownedSinceMs: now,
+    measuredMs: now,
   };
   return sandbox;
 }

@@ -1,10 +1,11 @@
-import type { Provisioned, ProvisionedVolume, SharedProvisioner } from "../contract/target.js";
+import type { Provisioned, ProvisionedVolume } from "../contract/target.js";
+import type { FleetProvisioner } from "./engines-several.js";
 import type { FleetNames } from "./names.js";
 
 /**
  * What should become of something at the engine. "keep": somebody alive has it; "adopt": a user's, and nobody's at present;
  * "remove": left half made or half removed; "restore": its replacement was never finished; "unlock": its holder is dead;
- * "foreign": it bears the fleet's id without its seal, or under another name.
+ * "foreign": it bears the fleet's id without its seal, or under another name, or is the older of two at several engines.
  */
 export type Verdict = "keep" | "adopt" | "remove" | "restore" | "unlock" | "foreign";
 
@@ -27,17 +28,22 @@ export interface InUse {
 }
 
 /** Looks at all that bears the fleet's id, and changes nothing. Two calls of the engine. */
-export async function survey(provisioner: SharedProvisioner, names: FleetNames, inUse: InUse): Promise<Survey> {
+export async function survey(provisioner: FleetProvisioner, names: FleetNames, inUse: InUse): Promise<Survey> {
   // In this order: a volume that was listed without its container is used by one that came later only if its maker lives.
   const volumes = await provisioner.volumes(names.search);
   const sandboxes = await provisioner.list(names.search);
   const locks = new Map(volumes.filter(({ isLock }) => isLock).map((lock) => [lock.name, lock]));
-  const used = new Set(sandboxes.map(({ labels }) => names.unseal(labels)?.volume));
+  const present = new Set(volumes.map(({ name }) => name));
+  const snapshots = volumes.filter(({ name }) => names.kindOf(name) === "snapshot");
+  const used = new Set([...sandboxes, ...snapshots].map(({ labels }) => names.unseal(labels)?.volume));
   const known = new Set(sandboxes.map(({ name }) => name));
   return {
     sandboxes,
     findings: [
       ...sandboxes.map((sandbox) => judgeSandbox(sandbox)),
+      ...(provisioner.several?.older() ?? []).map(({ sandbox, why }): Finding => {
+        return { what: "sandbox", name: sandbox.name, verdict: "foreign", why, sandbox };
+      }),
       ...volumes.map((volume) => (volume.isLock ? judgeLock(volume) : judgeVolume(volume))),
     ],
   };
@@ -63,6 +69,7 @@ export async function survey(provisioner: SharedProvisioner, names: FleetNames, 
       }
       case "doomed":
         return found("remove", "its removal was not finished");
+      case "snapshot":
       case "foreign":
         return found("foreign", "somebody renamed it");
     }
@@ -70,8 +77,12 @@ export async function survey(provisioner: SharedProvisioner, names: FleetNames, 
 
   function judgeVolume({ name, labels, maker }: ProvisionedVolume): Finding {
     const found = (verdict: Verdict, why: string): Finding => ({ what: "volume", name, verdict, why });
-    if (names.unseal(labels)?.volume !== name) return found("foreign", "its seal is not this fleet's");
-    if (used.has(name)) return found("keep", "a sandbox has it");
+    const facts = names.unseal(labels);
+    if (names.kindOf(name) === "snapshot" && facts?.spec === name) {
+      return present.has(facts.volume) ? found("keep", "a snapshot") : found("remove", "its removal was not finished");
+    }
+    if (facts?.volume !== name) return found("foreign", "its seal is not this fleet's");
+    if (used.has(name)) return found("keep", "a sandbox has it, or a snapshot");
     if (inUse.has(name)) return found("keep", "this process is making its sandbox");
     if (names.isOwn(name) || maker === "dead") return found("remove", "no sandbox has it");
     return found("keep", "its maker is alive");

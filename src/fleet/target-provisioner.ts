@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { GloveboxError } from "../contract/errors.js";
-import type { Provisioned, ProvisionedState, ProvisionedVolume, SharedProvisioner, Target } from "../contract/target.js";
+import type { EngineProvisioner, Provisioned, ProvisionedState, ProvisionedVolume, Target } from "../contract/target.js";
+import { openEnvironment } from "../environment.js";
+import { seed } from "./seed.js";
 
 export interface TargetProvisionerOptions {
   /** Makes a target for the sandbox of that number: `() => memory()`, `(slot) => ssh({ …, cwd: "/srv/users/" + slot })`. */
@@ -20,11 +22,13 @@ interface Entry {
 /**
  * Sandboxes of targets that have no engine to make them: memory, accounts or directories of an SSH host. They are known to
  * this object only and end with the process; pause and stop change nothing but their state, and `remove` forgets a target
- * without deleting its files. Several fleets may share one, as processes share an engine.
+ * without deleting its files. A sandbox finds the files of its volume again, and a copy of one is made as by `seed`. Several fleets may share one, as processes share an engine.
  */
-export function targetProvisioner({ target: makeTarget }: TargetProvisionerOptions): SharedProvisioner {
+export function targetProvisioner({ target: makeTarget }: TargetProvisionerOptions): EngineProvisioner {
   const entries = new Map<string, Entry>();
   const volumes = new Map<string, ProvisionedVolume>();
+  /** Where the files of a volume are. */
+  const targets = new Map<string, Target>();
   let slot = 0;
 
   function entryOf(id: string): Entry {
@@ -36,6 +40,20 @@ export function targetProvisioner({ target: makeTarget }: TargetProvisionerOptio
   function checkFree(name: string): void {
     if ([...entries.values()].every((entry) => entry.name !== name)) return;
     throw new GloveboxError("exists", `There is a sandbox ${name} already.`, { retrySafe: true });
+  }
+
+  function nextTarget(volume: string | undefined): Target {
+    slot += 1;
+    const target = makeTarget(slot);
+    if (volume !== undefined) targets.set(volume, target);
+    return target;
+  }
+
+  async function copyFiles(from: Target, to: Target): Promise<void> {
+    await using source = await openEnvironment(from);
+    await using copy = await openEnvironment(to);
+    const unbounded = Number.POSITIVE_INFINITY;
+    await seed(copy, { environment: source }, { limits: { maxFiles: unbounded, maxBytes: unbounded, maxPathBytes: unbounded } });
   }
 
   const provisionedOf = ({ id, name, state, labels, createdMs }: Entry): Provisioned => ({
@@ -53,8 +71,8 @@ export function targetProvisioner({ target: makeTarget }: TargetProvisionerOptio
     async create({ name = randomUUID(), labels = {}, volume }) {
       checkFree(name);
       if (volume !== undefined && !volumes.has(volume)) volumes.set(volume, { name: volume, labels, maker: "self", isLock: false });
-      slot += 1;
-      const entry: Entry = { id: randomUUID(), name, state: "running", labels, createdMs: Date.now(), target: makeTarget(slot), volume };
+      const target = (volume === undefined ? undefined : targets.get(volume)) ?? nextTarget(volume);
+      const entry: Entry = { id: randomUUID(), name, state: "running", labels, createdMs: Date.now(), target, volume };
       entries.set(entry.id, entry);
       return provisionedOf(entry);
     },
@@ -98,6 +116,19 @@ export function targetProvisioner({ target: makeTarget }: TargetProvisionerOptio
         throw new GloveboxError("busy", `The volume ${name} is in use. Remove its sandbox first.`, { retrySafe: true });
       }
       volumes.delete(name);
+      targets.delete(name);
+    },
+    async copyVolume({ from, to, labels }) {
+      if (volumes.has(to)) throw new GloveboxError("exists", `There is a volume ${to} already.`, { retrySafe: true });
+      if (from !== undefined) {
+        const source = targets.get(from);
+        if (source === undefined) throw new GloveboxError("not_found", `There is no volume ${from} with files.`, { retrySafe: true });
+        await copyFiles(source, nextTarget(to)).catch((error: unknown) => {
+          targets.delete(to);
+          throw error;
+        });
+      }
+      volumes.set(to, { name: to, labels, maker: "self", isLock: false });
     },
     async lock(name, labels) {
       if (volumes.has(name)) return false;
@@ -106,6 +137,14 @@ export function targetProvisioner({ target: makeTarget }: TargetProvisionerOptio
     },
     async unlock(name) {
       volumes.delete(name);
+    },
+    async mark(name, labels) {
+      const found = volumes.get(name);
+      if (found === undefined) volumes.set(name, { name, labels, maker: "self", isLock: false });
+      return found?.labels ?? labels;
+    },
+    async capacity() {
+      return { hasImage: true, sandboxBytes: 0 };
     },
     async freeMemoryBytes() {
       return undefined;

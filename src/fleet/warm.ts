@@ -3,8 +3,8 @@ import type { Made, Maker } from "./make.js";
 
 /** Sandboxes kept ready for new users of this process, each with a volume of its own. */
 export interface Warm {
-  /** One for the caller, who starts it if it is paused; undefined when there is none. */
-  take(): (Made & { readonly paused: boolean }) | undefined;
+  /** One for the caller, who starts it if it is paused; undefined when there is none that can get the name. */
+  take(name: string): (Made & { readonly paused: boolean }) | undefined;
   /** Makes what is missing, one at a time, in the background. */
   refill(): void;
   /** Resolves when nothing is being made any more. */
@@ -50,7 +50,11 @@ export function createWarm(ground: Ground, maker: Maker): Warm {
   }
 
   return {
-    take: () => ready.shift(),
+    take(name) {
+      const { several } = ground.provisioner;
+      const at = ready.findIndex(({ id }) => several?.fits(id, name) ?? true);
+      return at < 0 ? undefined : ready.splice(at, 1)[0];
+    },
     refill() {
       if (closed || ready.length >= size || ground.now() < notBefore) return;
       filling ??= fill();
