@@ -1,13 +1,14 @@
-import { resolveProvisioner } from "../../adapters/index.js";
-import { createFleet, type Finding, type Fleet, type ListedSandbox } from "../fleet/index.js";
+import type { Finding, Fleet } from "../fleet/index.js";
+import { prometheusText } from "../fleet/metrics.js";
+import { sleep } from "../fleet/patience.js";
 import { escapeControls } from "../text/escape.js";
 import { EXIT } from "./exit-codes.js";
-import { UsageError, write, writeJson, writeLine } from "./output.js";
-
-interface FleetChoice {
-  readonly fleet?: string;
-  readonly host?: string;
-}
+import { type FleetChoice, withFleet } from "./fleet-choice.js";
+import { engineGauges } from "./fleet-gauges.js";
+import { sandboxCounts, sandboxTable } from "./fleet-table.js";
+import { listenForInterruption } from "./interruption.js";
+import { write, writeJson, writeLine } from "./output.js";
+import { watch } from "./watch.js";
 
 interface PsOptions extends FleetChoice {
   readonly json?: boolean;
@@ -24,17 +25,34 @@ interface GcOptions extends FleetChoice {
 }
 
 const WATCH_MS = 2_000;
-const CLEAR = "\u001b[H\u001b[2J";
 
 /** `glovebox ps`: users are known by their names' hashes, for nothing at the engine says more. */
 export async function ps(options: PsOptions): Promise<void> {
-  await withFleet(options, async (fleet) => {
-    do {
+  await withFleet(options, async (fleet, id) => {
+    const print = async (): Promise<void> => {
       const sandboxes = await fleet.list();
       if (options.json) for (const sandbox of sandboxes) await writeJson(sandbox);
-      else await write(process.stdout, `${options.watch && process.stdout.isTTY ? CLEAR : ""}${table(sandboxes, Date.now())}`);
-      if (options.watch) await new Promise((resolve) => setTimeout(resolve, WATCH_MS));
-    } while (options.watch);
+      else await write(process.stdout, sandboxTable(sandboxes, Date.now()));
+    };
+    if (!options.watch) return await print();
+    const { signal, stop } = listenForInterruption("list");
+    const frame = async (): Promise<string> => {
+      const sandboxes = await fleet.list();
+      return `${sandboxCounts(id, sandboxes)}\n\n${sandboxTable(sandboxes, Date.now())}`;
+    };
+    try {
+      if (process.stdout.isTTY && !options.json) return await watch(process.stdout, frame, WATCH_MS, signal);
+      for (; !signal.aborted; await sleep(WATCH_MS, signal)) await print();
+    } finally {
+      stop();
+    }
+  });
+}
+
+/** `glovebox fleet metrics`: Prometheus' text about what there is at the engine, whoever owns it. Changes nothing. */
+export async function metrics(options: FleetChoice): Promise<void> {
+  await withFleet(options, async (fleet, id) => {
+    await write(process.stdout, prometheusText(id, engineGauges(await fleet.list(), await fleet.survey())));
   });
 }
 
@@ -80,43 +98,4 @@ async function forEach(
       await writeLine(process.stdout, escapeControls(existed ? `${done} ${key}` : `${key} has no sandbox`));
     }
   });
-}
-
-async function withFleet(options: FleetChoice, work: (fleet: Fleet) => Promise<void>): Promise<void> {
-  const id = options.fleet ?? process.env.GLOVEBOX_FLEET;
-  const secret = process.env.GLOVEBOX_FLEET_SECRET;
-  if (!id) throw new UsageError("which fleet? Name it with --fleet, or set GLOVEBOX_FLEET");
-  if (!secret) throw new UsageError("the fleet's secret is missing: set GLOVEBOX_FLEET_SECRET to the one its processes have");
-  const provisioner = await resolveProvisioner(options.host);
-  try {
-    await using fleet = createFleet({ provisioner, id, secret, attend: false });
-    await work(fleet);
-  } finally {
-    await provisioner.close();
-  }
-}
-
-function table(sandboxes: readonly ListedSandbox[], now: number): string {
-  const rows = sandboxes.map(({ name, state, owner, createdMs }) => [
-    name,
-    state,
-    owner === "nobody" ? "-" : "a live process",
-    age(now - createdMs),
-  ]);
-  const all = [["SANDBOX", "STATE", "OWNER", "AGE"], ...rows];
-  const widths = [0, 1, 2, 3].map((column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
-  return all
-    .map(
-      (row) =>
-        `${row
-          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-          .join("  ")
-          .trimEnd()}\n`,
-    )
-    .join("");
-}
-
-function age(timeMs: number): string {
-  const minutes = Math.max(0, Math.floor(timeMs / 60_000));
-  return minutes < 60 ? `${minutes}m` : minutes < 60 * 48 ? `${Math.floor(minutes / 60)}h` : `${Math.floor(minutes / 60 / 24)}d`;
 }

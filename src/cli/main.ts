@@ -82,7 +82,28 @@ program
   .option("--allow-host <host:port>", "a Host header to accept beside this machine's own names", collect)
   .option("--allow-origin <origin>", "a web page's origin to accept", collect)
   .option("--no-structured", "text and images only: for clients that show their model the structured content instead")
-  .option("--audit <file>", "append one JSON line for each verb to this file")
+  .option("--audit <file>", "append one JSON line for each verb, and for each act of a fleet, to this file")
+  .option(
+    "-f, --fleet <id>",
+    "instead of --target: each user of the token file has a sandbox of his own. The secret is read from $GLOVEBOX_FLEET_SECRET",
+  )
+  .option("--image <image>", "with --fleet: what the sandboxes are made from; default glovebox/sandbox")
+  .option("--sandbox <url>", "with --fleet: what they get, as a target URL: docker:?memory=512m&cpus=1&pids=256&network=isolated")
+  .option("--warm <count>", "with --fleet: how many are kept ready for new users")
+  .option("--caps <name=number,...>", "with --fleet: active, activePerTenant, total, totalPerTenant, waiting, waitingPerTenant, creating")
+  .option(
+    "--clocks <name=seconds,...>",
+    "with --fleet: release (after a user's last call), then pause, stop, remove (with its files), lifetime; seconds or never",
+  )
+  .option(
+    "-H, --host <url>",
+    "with --fleet: the Docker engine, or NAME=URL for each of several; default $DOCKER_HOST, or this machine's",
+    collect,
+  )
+  .addHelpText(
+    "after",
+    "\nEnvironment: GLOVEBOX_TARGET, GLOVEBOX_TOKEN, GLOVEBOX_FLEET_SECRET, and GLOVEBOX_METRICS_TOKEN: with it and --fleet, GET /metrics gives Prometheus' text to whoever bears it.",
+  )
   .action(async (options) => (await import("./mcp.js")).mcp(options));
 
 program
@@ -99,15 +120,15 @@ program
   .action(async (options) => (await import("./doctor.js")).doctor(options));
 
 const FLEET_HELP = "the fleet's id; default $GLOVEBOX_FLEET. Its secret is read from $GLOVEBOX_FLEET_SECRET";
-const ENGINE_HELP = "the Docker engine; default $DOCKER_HOST, or this machine's";
+const ENGINE_HELP = "the Docker engine, or NAME=URL for each of several; default $DOCKER_HOST, or this machine's";
 
 program
   .command("ps")
   .description("list a fleet's sandboxes: name, state, who owns them")
   .option("-f, --fleet <id>", FLEET_HELP)
-  .option("-H, --host <url>", ENGINE_HELP)
+  .option("-H, --host <url>", ENGINE_HELP, collect)
   .option("--json", "print one JSON line for each")
-  .option("--watch", "draw the list anew every 2 seconds, until interrupted")
+  .option("--watch", "draw the list anew every 2 seconds, until interrupted; not drawn but printed where it goes to a file or a pipe")
   .action(async (options) => (await import("./fleet.js")).ps(options));
 
 program
@@ -115,8 +136,9 @@ program
   .description("stop users' sandboxes; their files stay, and the next acquire starts them again")
   .argument("<key...>", "the users' keys")
   .option("-f, --fleet <id>", FLEET_HELP)
-  .option("-H, --host <url>", ENGINE_HELP)
+  .option("-H, --host <url>", ENGINE_HELP, collect)
   .option("--tenant <name>", "whose users they are", "")
+  .option("--audit <file>", "append one JSON line for each act to this file")
   .action(async (keys, options) => (await import("./fleet.js")).stop(keys, options));
 
 program
@@ -124,18 +146,29 @@ program
   .description("remove users' sandboxes with their files")
   .argument("<key...>", "the users' keys")
   .option("-f, --fleet <id>", FLEET_HELP)
-  .option("-H, --host <url>", ENGINE_HELP)
+  .option("-H, --host <url>", ENGINE_HELP, collect)
   .option("--tenant <name>", "whose users they are", "")
+  .option("--audit <file>", "append one JSON line for each act to this file")
   .action(async (keys, options) => (await import("./fleet.js")).rm(keys, options));
 
 program
   .command("gc")
   .description("remove what dead processes of a fleet left half made or half removed")
   .option("-f, --fleet <id>", FLEET_HELP)
-  .option("-H, --host <url>", ENGINE_HELP)
+  .option("-H, --host <url>", ENGINE_HELP, collect)
   .option("--dry-run", "say what would be done, and why")
+  .option("--audit <file>", "append one JSON line for each act to this file")
   .option("--json", "print one JSON line for each")
   .action(async (options) => (await import("./fleet.js")).gc(options));
+
+program
+  .command("fleet")
+  .description("look at a fleet")
+  .command("metrics")
+  .description("print what there is at the engine as Prometheus' text, whoever owns it; changes nothing")
+  .option("-f, --fleet <id>", FLEET_HELP)
+  .option("-H, --host <url>", ENGINE_HELP, collect)
+  .action(async (options) => (await import("./fleet.js")).metrics(options));
 
 function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];

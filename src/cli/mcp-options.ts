@@ -16,6 +16,13 @@ export interface McpOptions {
   /** False with --no-structured. */
   readonly structured?: boolean;
   readonly audit?: string;
+  readonly fleet?: string;
+  readonly host?: readonly string[];
+  readonly image?: string;
+  readonly sandbox?: string;
+  readonly warm?: string;
+  readonly caps?: string;
+  readonly clocks?: string;
 }
 
 export interface NamedUrl {

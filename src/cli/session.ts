@@ -1,9 +1,9 @@
-import { openSync, writeSync } from "node:fs";
 import { resolveTarget } from "../../adapters/index.js";
-import { GloveboxError } from "../contract/errors.js";
 import type { GloveboxEvent } from "../contract/events.js";
 import type { Environment, Layer } from "../contract/target.js";
 import { openEnvironment } from "../environment.js";
+import { openAuditFile } from "./audit-file.js";
+import { listenForInterruption } from "./interruption.js";
 import { UsageError } from "./output.js";
 
 export interface TargetOptions {
@@ -30,7 +30,7 @@ export async function withSession<Result>(
   }
   const target = await resolveTarget(url);
   const layers = await layersOf(options);
-  const interruption = listenForInterruption();
+  const interruption = listenForInterruption("call");
   try {
     await using environment = await openEnvironment(target, { layers, signal: interruption.signal, onEvent });
     return await work({ environment, signal: interruption.signal });
@@ -43,28 +43,9 @@ async function layersOf({ readOnly, audit }: TargetOptions): Promise<readonly La
   if (!readOnly && audit === undefined) return [];
   const layers = await import("../layers/index.js");
   const chosen: Layer[] = [];
-  if (audit !== undefined) {
-    const file = openSync(audit, "a", 0o600);
-    chosen.push(layers.audit({ write: (line) => void writeSync(file, line) }));
-  }
+  if (audit !== undefined) chosen.push(layers.audit({ write: openAuditFile(audit) }));
   if (readOnly) chosen.push(layers.readOnly());
   return chosen;
-}
-
-function listenForInterruption(): { readonly signal: AbortSignal; stop(): void } {
-  const controller = new AbortController();
-  const names = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-  const interrupt = (name: NodeJS.Signals): void => {
-    if (controller.signal.aborted) process.exit(130);
-    controller.abort(new GloveboxError("aborted", `The call was interrupted by ${name}.`));
-  };
-  for (const name of names) process.on(name, interrupt);
-  return {
-    signal: controller.signal,
-    stop: () => {
-      for (const name of names) process.off(name, interrupt);
-    },
-  };
 }
 
 /** All of standard input. */

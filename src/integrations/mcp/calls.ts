@@ -20,17 +20,21 @@ import {
   type ToolResult,
 } from "../../index.js";
 import { type Approvals, askThrough, type Consent, createApprovals } from "./approval.js";
-import type { Caller } from "./caller.js";
+import { type Caller, callerId } from "./caller.js";
 import { createOffers, type Offer, ONLY_PLACE, type Places } from "./offers.js";
 import { createProgressReporter, type ProgressReporter } from "./progress.js";
 import { toCallToolResult } from "./result.js";
+import type { McpTarget, OwnTarget, OwnTargets } from "./targets.js";
 import { createTurnstile } from "./turnstile.js";
 
 export interface CallsOptions {
-  readonly places: Places;
+  readonly targets: ReadonlyMap<string, McpTarget>;
+  /** With these, `targets` says only what there is to list. */
+  readonly ownTargets: OwnTargets | undefined;
   readonly structured: boolean;
-  readonly beforeToolCall: (place: string) => readonly BeforeToolCall[];
-  readonly afterToolCall: (place: string) => readonly AfterToolCall[];
+  /** Consulted after the targets' own, as are those below. */
+  readonly beforeToolCall: readonly BeforeToolCall[];
+  readonly afterToolCall: readonly AfterToolCall[];
   readonly ask: Ask | undefined;
   readonly concurrency: number | undefined;
   readonly callTimeoutMs: number;
@@ -58,18 +62,19 @@ export interface CallRequest {
 }
 
 interface Running {
-  readonly caller: string;
+  readonly callerId: string;
   readonly consent: Consent;
   readonly progress: ProgressReporter;
   readonly controller: AbortController;
 }
 
 /**
- * Runs single calls as the scheduler runs a batch: one scheduler for each place, one turnstile for all of them, so that
+ * Runs single calls as the scheduler runs a batch: one scheduler for each target, one turnstile for all of them, so that
  * the sequential veto, hooks and mutation queues hold across clients. Throws `invalid_argument` for tools that collide.
  */
 export function createCalls(options: CallsOptions): Calls {
-  const { places, callTimeoutMs, maxCallsPerCaller } = options;
+  const { targets, ownTargets, callTimeoutMs, maxCallsPerCaller } = options;
+  const places: Places = new Map([...targets].map(([name, { tools }]) => [name, tools]));
   const offers = createOffers(places, options.structured);
   const approvals = createApprovals();
   const turnstile = createTurnstile();
@@ -83,12 +88,18 @@ export function createCalls(options: CallsOptions): Calls {
     options.onEvent?.(event);
   };
   const ask = options.ask ?? askThrough((id) => running.get(id)?.consent);
-  const schedulers = new Map<string, Scheduler>();
-  for (const [place, tools] of places) {
-    const beforeToolCall = options.beforeToolCall(place);
-    const afterToolCall = options.afterToolCall(place);
-    schedulers.set(place, createScheduler({ tools, beforeToolCall, afterToolCall, ask, concurrency: options.concurrency, onEvent }));
-  }
+  const schedulers = new WeakMap<McpTarget, Scheduler>();
+  const schedulerOf = (target: McpTarget): Scheduler => {
+    const known = schedulers.get(target);
+    if (known !== undefined) return known;
+    const beforeToolCall = [...[target.beforeToolCall ?? []].flat(), ...options.beforeToolCall];
+    const afterToolCall = [...[target.afterToolCall ?? []].flat(), ...options.afterToolCall];
+    const { tools } = target;
+    const made = createScheduler({ tools, beforeToolCall, afterToolCall, ask, concurrency: options.concurrency, onEvent });
+    schedulers.set(target, made);
+    return made;
+  };
+  for (const target of targets.values()) schedulerOf(target);
 
   const reachable = (offer: Offer, { targets }: Caller): readonly string[] =>
     [...offer.tools.keys()].filter((place) => place === ONLY_PLACE || targets === undefined || targets.includes(place));
@@ -104,16 +115,26 @@ export function createCalls(options: CallsOptions): Calls {
     throw new GloveboxError("invalid_argument", message, { retrySafe: true });
   };
 
-  const run = async (offer: Offer, place: string, given: unknown, id: string, signal: AbortSignal): Promise<ToolResult> => {
-    const tool = offer.tools.get(place);
+  const run = async (target: McpTarget, name: string, given: unknown, id: string, signal: AbortSignal): Promise<ToolResult> => {
+    const tool = target.tools.find((each) => each.name === name);
     const leave = await turnstile.enter({ environmentId: tool?.environmentId, alone: tool?.executionMode === "sequential" }, signal);
     try {
-      const batch = await schedulers.get(place)?.runBatch([{ id, name: offer.name, arguments: given }], { signal });
-      const result = batch?.results[0];
-      if (result === undefined) throw new GloveboxError("unexpected", `${offer.name} gave no result. Try once more.`);
+      const { results } = await schedulerOf(target).runBatch([{ id, name, arguments: given }], { signal });
+      const [result] = results;
+      if (result === undefined) throw new GloveboxError("unexpected", `${name} gave no result. Try once more.`);
       return result;
     } finally {
       leave();
+    }
+  };
+
+  const runOwn = async (own: OwnTarget, name: string, given: unknown, id: string, signal: AbortSignal): Promise<ToolResult> => {
+    let result: ToolResult | undefined;
+    try {
+      result = await run(own.target, name, given, id, signal);
+      return result;
+    } finally {
+      own.leave(result);
     }
   };
 
@@ -126,7 +147,10 @@ export function createCalls(options: CallsOptions): Calls {
   ): Promise<ToolResult> => {
     try {
       const { place, rest } = locate(offer, caller, given);
-      return await run(offer, place, rest, id, signal);
+      if (ownTargets !== undefined) return await runOwn(await ownTargets.enter(caller, signal), offer.name, rest, id, signal);
+      const target = targets.get(place);
+      if (target === undefined) throw new GloveboxError("unexpected", `There is no target ${JSON.stringify(place)}. Try another.`);
+      return await run(target, offer.name, rest, id, signal);
     } catch (error) {
       return errorResult(error);
     }
@@ -149,7 +173,7 @@ export function createCalls(options: CallsOptions): Calls {
       const offer = offers.get(name);
       if (offer === undefined || reachable(offer, caller).length === 0) throw unknownTool(name, list(caller));
       if (stopped !== undefined) return toCallToolResult(errorResult(stopped), undefined);
-      if ([...running.values()].filter((other) => other.caller === caller.name).length >= maxCallsPerCaller) {
+      if ([...running.values()].filter((other) => other.callerId === callerId(caller)).length >= maxCallsPerCaller) {
         return toCallToolResult(errorResult(tooMany(name, maxCallsPerCaller)), undefined);
       }
       started += 1;
@@ -157,7 +181,7 @@ export function createCalls(options: CallsOptions): Calls {
       const controller = new AbortController();
       const consent = approvals.forRequest(context, capabilities);
       const unlink = linkAbort(controller, [context.mcpReq.signal, connection], callTimeoutMs, name);
-      running.set(id, { caller: caller.name, consent, progress: createProgressReporter(context), controller });
+      running.set(id, { callerId: callerId(caller), consent, progress: createProgressReporter(context), controller });
       try {
         const result = await located(offer, caller, given, id, controller.signal);
         if (!consent.open) return toCallToolResult(result, offer.requiredFields);

@@ -17,7 +17,8 @@ export type Admission =
   | { readonly caller: Caller }
   | { readonly refusal: Refusal }
   /** A browser asks, on behalf of a page whose origin is allowed, whether it may send the real request. */
-  | { readonly preflight: true };
+  | { readonly preflight: true }
+  | { readonly metrics: true };
 
 export interface GuardOptions {
   readonly path: string;
@@ -26,14 +27,18 @@ export interface GuardOptions {
   /** `Origin` header values. */
   readonly origins: ReadonlySet<string>;
   readonly verify: TokenVerifier;
+  /** For the page of metrics, where there is one. */
+  readonly verifyMetrics: TokenVerifier | undefined;
   readonly maxBodyBytes: number;
 }
+
+const METRICS_PATH = "/metrics";
 
 /**
  * Decides on a request by its first line and headers alone, before a byte of its body is read. Host and origin come before
  * the token: a page in a browser that guesses our address learns nothing.
  */
-export function admit(request: IncomingMessage, { path, hosts, origins, verify, maxBodyBytes }: GuardOptions): Admission {
+export function admit(request: IncomingMessage, { path, hosts, origins, verify, verifyMetrics, maxBodyBytes }: GuardOptions): Admission {
   const { method, url = "", headers, headersDistinct } = request;
   if (headersDistinct.host?.length !== 1 || !hosts.has((headers.host ?? "").toLowerCase())) {
     return refuse(
@@ -45,15 +50,17 @@ export function admit(request: IncomingMessage, { path, hosts, origins, verify, 
     return refuse(403, "Requests from this origin are not taken. Allow the origin if the page is yours.");
   }
   const asked = url.split("?", 1)[0];
-  if (asked !== path) return refuse(404, `There is nothing here: the server is at ${path}.`);
-  if (method === "OPTIONS" && headers.origin !== undefined) return { preflight: true };
+  const verifier = asked === path ? verify : asked === METRICS_PATH ? verifyMetrics : undefined;
+  if (verifier === undefined) return refuse(404, `There is nothing here: the server is at ${path}.`);
+  if (asked === path && method === "OPTIONS" && headers.origin !== undefined) return { preflight: true };
   const authorizations = headersDistinct.authorization ?? [];
-  const caller = authorizations.length === 1 ? verify(authorizations[0]) : undefined;
+  const caller = authorizations.length === 1 ? verifier(authorizations[0]) : undefined;
   if (caller === undefined) {
     return refuse(401, "A bearer token is needed: send the header Authorization: Bearer TOKEN.", {
       "WWW-Authenticate": 'Bearer realm="glovebox"',
     });
   }
+  if (asked !== path) return method === "GET" || method === "HEAD" ? { metrics: true } : refuse(405, "Use GET.", { Allow: "GET, HEAD" });
   // Nothing is ever sent that answers no request, so a stream that waits for such would only hold a connection.
   if (method !== "POST" && method !== "DELETE") return refuse(405, "Use POST.", { Allow: "POST, DELETE" });
   if (method === "POST" && !isJsonContentType(headers["content-type"] ?? null))

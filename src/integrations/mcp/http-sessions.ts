@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { isInitializeRequest, type RequestId, type Server, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
-import { type Caller, toAuthInfo } from "./caller.js";
+import { type Caller, callerId, toAuthInfo } from "./caller.js";
 
 /** One client of the 2025 revisions, from its handshake on. */
 interface Session {
@@ -67,7 +67,7 @@ export function createSessions({ createServer, maxSessions, maxSessionsPerCaller
       return refuse(400, -32000, "This needs a session: send initialize first, then its Mcp-Session-Id with every request.", body);
     }
     const session = sessions.get(id);
-    return session?.caller.name === caller.name
+    return session !== undefined && callerId(session.caller) === callerId(caller)
       ? session
       : refuse(404, -32001, "There is no such session. Send initialize to start one.", body);
   };
@@ -80,7 +80,7 @@ export function createSessions({ createServer, maxSessions, maxSessionsPerCaller
       const found = find(request, body, caller);
       if (found instanceof Response) return found;
       if (found === undefined) {
-        const mine = [...sessions.values()].filter((session) => session.caller.name === caller.name).length;
+        const mine = [...sessions.values()].filter((session) => callerId(session.caller) === callerId(caller)).length;
         if (sessions.size >= maxSessions || mine >= maxSessionsPerCaller) {
           return refuse(
             429,

@@ -2,7 +2,7 @@ import { createServer as createHttpServer, type IncomingMessage, type ServerResp
 import type { AddressInfo } from "node:net";
 import { createMcpHandler, isLegacyRequest, type Server } from "@modelcontextprotocol/server";
 import { GloveboxError } from "../../index.js";
-import { type Caller, toAuthInfo } from "./caller.js";
+import { type Caller, callerId, toAuthInfo } from "./caller.js";
 import { readJson, sendRefusal, sendResponse, toWebRequest } from "./http-exchange.js";
 import { admit, isLoopback, loopbackNames } from "./http-guard.js";
 import { createSessions } from "./http-sessions.js";
@@ -16,6 +16,8 @@ export interface HttpOptions {
   readonly port?: number;
   /** At least one: there is no way in without a token. */
   readonly tokens: readonly AcceptedToken[];
+  /** Prometheus' text, at /metrics. Default: there is nothing. */
+  readonly metrics?: MetricsPage;
   /** Values of the Host header beyond this machine's own names: `box.example:8080`. */
   readonly allowedHosts?: readonly string[];
   /** Web pages that may call: `https://app.example`. */
@@ -36,6 +38,13 @@ export interface HttpOptions {
   readonly maxSessionsPerCaller?: number;
   /** After which a session of a 2025 client that does nothing ends. Default half an hour. */
   readonly sessionIdleMs?: number;
+}
+
+export interface MetricsPage {
+  /** Who may read it. Users' tokens are not good there, nor these for calls. */
+  readonly tokens: readonly AcceptedToken[];
+  /** Text format 0.0.4, such as a fleet's `metrics()`. */
+  text(): string;
 }
 
 export interface HttpListener {
@@ -60,6 +69,8 @@ export async function serveHttp(createServer: () => Server, options: HttpOptions
     idleMs: options.sessionIdleMs ?? 1_800_000,
   });
   const verify = createTokenVerifier(options.tokens);
+  const { metrics } = options;
+  const verifyMetrics = metrics && createTokenVerifier(metrics.tokens);
   const hosts = new Set(allowedHosts.map((name) => name.toLowerCase()));
   const origins = new Set(allowedOrigins);
   const open = new Map<string, number>();
@@ -73,17 +84,18 @@ export async function serveHttp(createServer: () => Server, options: HttpOptions
         resolve();
       });
     });
-    const mine = open.get(caller.name) ?? 0;
+    const id = callerId(caller);
+    const mine = open.get(id) ?? 0;
     if (mine >= maxRequestsPerCaller) {
       const message = `This user has ${mine} requests open, and more are not taken. Wait for some of them.`;
       sendRefusal(response, { status: 429, message, headers: { "Retry-After": "1" } });
       return;
     }
-    open.set(caller.name, mine + 1);
+    open.set(id, mine + 1);
     void over.then(() => {
-      const left = (open.get(caller.name) ?? 1) - 1;
-      if (left === 0) open.delete(caller.name);
-      else open.set(caller.name, left);
+      const left = (open.get(id) ?? 1) - 1;
+      if (left === 0) open.delete(id);
+      else open.set(id, left);
     });
     const read = request.method === "POST" ? await readJson(request, maxBodyBytes) : { value: undefined };
     if ("refusal" in read) {
@@ -104,7 +116,7 @@ export async function serveHttp(createServer: () => Server, options: HttpOptions
 
   const server = createHttpServer({ connectionsCheckingInterval: Math.min(1_000, headersTimeoutMs) }, (request, response) => {
     if (request.headers.origin !== undefined && origins.has(request.headers.origin)) allowOrigin(response, request.headers.origin);
-    const admission = admit(request, { path: PATH, hosts, origins, verify, maxBodyBytes });
+    const admission = admit(request, { path: PATH, hosts, origins, verify, verifyMetrics, maxBodyBytes });
     if ("preflight" in admission) {
       response.writeHead(204).end();
       return;
@@ -113,7 +125,8 @@ export async function serveHttp(createServer: () => Server, options: HttpOptions
       sendRefusal(response, admission.refusal);
       return;
     }
-    serve(request, response, admission.caller).catch((error: unknown) => {
+    const answered = "metrics" in admission ? sendMetrics(response, metrics) : serve(request, response, admission.caller);
+    answered.catch((error: unknown) => {
       if (response.destroyed) return;
       onError(error instanceof Error ? error : new Error(String(error)));
       sendRefusal(response, { status: 500, code: -32603, message: "The server failed to answer this request." });
@@ -155,6 +168,12 @@ function checkAddress(host: string, { tokens, allowedHosts = [] }: HttpOptions):
   if (isLoopback(host) || allowedHosts.length > 0) return;
   const message = `${host} can be reached from other machines. Name the hosts by which clients will call it (allowedHosts, --allow-host), and put a proxy that speaks TLS before it; or listen on 127.0.0.1.`;
   throw new GloveboxError("invalid_argument", message);
+}
+
+async function sendMetrics(response: ServerResponse, metrics: MetricsPage | undefined): Promise<void> {
+  const body = Buffer.from(metrics?.text() ?? "");
+  response.writeHead(200, { "Content-Type": "text/plain; version=0.0.4; charset=utf-8", "Content-Length": body.length });
+  response.end(body);
 }
 
 function allowOrigin(response: ServerResponse, origin: string): void {

@@ -1,11 +1,13 @@
 export { annotationsOf } from "./annotations.js";
 export type { Caller } from "./caller.js";
+export { type FleetTargetsOptions, fleetTargets } from "./fleet-targets.js";
 export { guardStdout } from "./guard-stdout.js";
-export type { HttpListener, HttpOptions } from "./http.js";
+export type { HttpListener, HttpOptions, MetricsPage } from "./http.js";
 export { type Decision, type Policy, type PolicyRule, type PolicySubjects, parsePolicy, policySchema } from "./policy.js";
 export { type PolicyPlace, policyHook } from "./policy-hook.js";
-export { createMcpServer, type McpServer, type McpServerOptions, type McpTarget } from "./server.js";
+export { createMcpServer, type McpServer, type McpServerOptions } from "./server.js";
 export type { StdioConnection, StdioOptions } from "./stdio.js";
+export type { McpTarget, OwnTarget, OwnTargets } from "./targets.js";
 export { type AcceptedToken, acceptedToken, parseTokenFile } from "./tokens.js";
 export { type BashTimeout, DEFAULT_BASH_TIMEOUT, type McpToolsOptions, mcpTools } from "./tools.js";
 export { type ForeignTool, type McpToolClient, type ToolsFromMcpOptions, toolsFromMcp } from "./tools-from-mcp.js";

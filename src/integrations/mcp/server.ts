@@ -1,28 +1,23 @@
 import type { Implementation, Server } from "@modelcontextprotocol/server";
-import { type AfterToolCall, type AgentTool, type Ask, type BeforeToolCall, GloveboxError, type GloveboxEvent } from "../../index.js";
+import { type AfterToolCall, type Ask, type BeforeToolCall, GloveboxError, type GloveboxEvent } from "../../index.js";
 import { createCalls } from "./calls.js";
 import { type HttpListener, type HttpOptions, serveHttp } from "./http.js";
 import { MAX_CALLS_PER_CALLER } from "./limits.js";
-import { ONLY_PLACE, type Places } from "./offers.js";
+import { ONLY_PLACE } from "./offers.js";
 import { createProtocolServer } from "./protocol.js";
 import { type StdioConnection, type StdioOptions, serveStdio } from "./stdio.js";
+import type { McpTarget, OwnTargets } from "./targets.js";
 import { DEFAULT_BASH_TIMEOUT } from "./tools.js";
-
-/** One place to run tools: what `mcpTools(environment)` makes, or any tools. */
-export interface McpTarget {
-  readonly tools: readonly AgentTool[];
-  /** Consulted before the server's own. */
-  readonly beforeToolCall?: BeforeToolCall | readonly BeforeToolCall[];
-  readonly afterToolCall?: AfterToolCall | readonly AfterToolCall[];
-}
 
 export interface McpServerOptions {
   /** How the server names itself. */
   readonly info: Implementation;
-  /** The only place: tools take no argument that chooses it. Give this or `targets`. */
+  /** The only place: tools take no argument that chooses it. Give this, `targets` or `ownTargets`. */
   readonly target?: McpTarget;
   /** Several places by name: every tool takes a required `target`, and nothing stands in for one that is left out. */
   readonly targets?: Readonly<Record<string, McpTarget>>;
+  /** A place for each caller, which he alone can reach: `fleetTargets(fleet)`. Closing the server gives them back. */
+  readonly ownTargets?: OwnTargets;
   /** For the model: what these tools act on. */
   readonly instructions?: string;
   readonly beforeToolCall?: BeforeToolCall | readonly BeforeToolCall[];
@@ -59,19 +54,13 @@ export interface McpServer {
 /** An MCP server over tools. Throws `invalid_argument` for tools that collide and for options that contradict each other. */
 export function createMcpServer(options: McpServerOptions): McpServer {
   const { info, instructions, onError = () => undefined } = options;
-  const targets = targetsOf(options);
-  const hooksOf = <Hook>(pick: (from: McpTarget | McpServerOptions) => Hook | readonly Hook[] | undefined) => {
-    return (place: string): readonly Hook[] => {
-      const target = targets.get(place);
-      return [...[target && pick(target)], pick(options)].flatMap((hooks) => hooks ?? []);
-    };
-  };
-  const places: Places = new Map([...targets].map(([name, { tools }]) => [name, tools]));
+  const { ownTargets } = options;
   const calls = createCalls({
-    places,
+    targets: targetsOf(options),
+    ownTargets,
     structured: options.structured ?? true,
-    beforeToolCall: hooksOf((from) => from.beforeToolCall),
-    afterToolCall: hooksOf((from) => from.afterToolCall),
+    beforeToolCall: [options.beforeToolCall ?? []].flat(),
+    afterToolCall: [options.afterToolCall ?? []].flat(),
     ask: options.ask,
     concurrency: options.concurrency,
     callTimeoutMs: options.callTimeoutMs ?? (DEFAULT_BASH_TIMEOUT.maximumSeconds + 5) * 1000,
@@ -97,15 +86,17 @@ export function createMcpServer(options: McpServerOptions): McpServer {
     },
     async close() {
       await calls.stop(new GloveboxError("aborted", "The call was stopped: the server is shutting down.", { retrySafe: false }));
-      await Promise.all([...connections].map((connection) => connection.close()));
+      await Promise.all([ownTargets?.close(), ...[...connections].map((connection) => connection.close())]);
     },
   };
 }
 
-function targetsOf({ target, targets }: McpServerOptions): ReadonlyMap<string, McpTarget> {
-  if ((target === undefined) === (targets === undefined)) {
-    throw new GloveboxError("invalid_argument", "An MCP server has one target, or several targets by name. Give one of the two options.");
+function targetsOf({ target, targets, ownTargets }: McpServerOptions): ReadonlyMap<string, McpTarget> {
+  if ([target, targets, ownTargets].filter((given) => given !== undefined).length !== 1) {
+    const message = "An MCP server has one target, or several by name, or one for each caller. Give one of target, targets and ownTargets.";
+    throw new GloveboxError("invalid_argument", message);
   }
+  if (ownTargets !== undefined) return new Map([[ONLY_PLACE, { tools: ownTargets.tools }]]);
   if (target !== undefined) return new Map([[ONLY_PLACE, target]]);
   const named = new Map(Object.entries(targets ?? {}));
   const wrong = [...named.keys()].find((name) => !/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name));

@@ -36,6 +36,9 @@ const tokenFileSchema = Type.Object(
         {
           user: Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$", description: "Whose token it is" }),
           sha256: Type.String({ pattern: "^[0-9a-f]{64}$", description: "SHA-256 of the token, in lower-case hexadecimal digits" }),
+          tenant: Type.Optional(
+            Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$", description: "Whose user it is; nobody's without this" }),
+          ),
           targets: Type.Optional(Type.Array(Type.String(), { minItems: 1, description: "The targets it is good for; all without this" })),
         },
         { additionalProperties: false },
@@ -73,9 +76,9 @@ export function parseTokenFile(text: string, targets: readonly string[]): readon
       throw refuse(`${user} may use the target ${JSON.stringify(unknown)}, and ${known}`);
     }
   }
-  return tokens.map(({ user, sha256: digest, targets: named }) => ({
+  return tokens.map(({ user, sha256: digest, tenant, targets: named }) => ({
     sha256: Buffer.from(digest, "hex"),
-    caller: { name: user, ...(named === undefined ? {} : { targets: named }) },
+    caller: { name: user, ...(tenant === undefined ? {} : { tenant }), ...(named === undefined ? {} : { targets: named }) },
   }));
 }
 

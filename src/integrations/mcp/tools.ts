@@ -2,6 +2,7 @@ import {
   type AgentTool,
   bashTool,
   bindTool,
+  type Capabilities,
   createTools,
   type Environment,
   GloveboxError,
@@ -45,6 +46,11 @@ export function mcpTools(environment: Environment, options: McpToolsOptions = {}
   }
   const bash = bindTool(boundedBash(bashTimeout), environment);
   return tools.filter(({ effect }) => !readOnly || effect === "read").map((tool) => (tool.name === "bash" ? bash : tool));
+}
+
+/** The same tools bound to nowhere: for their names, descriptions and parameters, where each caller has a place of his own. */
+export function listedTools(options: McpToolsOptions): readonly AgentTool[] {
+  return mcpTools({ id: "", cwd: "/", capabilities: { exec: true } as Capabilities } as Environment, options);
 }
 
 function boundedBash({ defaultSeconds, maximumSeconds }: BashTimeout): typeof bashTool {
