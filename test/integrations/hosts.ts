@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import ts from "typescript";
-import { installOnDemand, nodeAtLeast } from "../support/on-demand.js";
+import { installOnDemand, nodeAtLeast, orSkip } from "../support/on-demand.js";
 import { runCommand } from "../support/run-command.js";
 
 /** The hosts that our integrations are held against, as published. */
@@ -17,18 +17,9 @@ const PACKAGES = [
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-/** How long a first installation may take. */
-export const INSTALL_MS = 600_000;
-
 /** Where the hosts' packages are; outside CI, the test that asks is skipped with the reason when they are not to be had. */
 export async function hostPackages(skip: (reason: string) => void): Promise<string> {
-  try {
-    return await installOnDemand("hosts", PACKAGES);
-  } catch (error) {
-    if (process.env.CI === "true" || process.env.CI === "1") throw error;
-    skip(error instanceof Error ? error.message : String(error));
-    throw error;
-  }
+  return await orSkip(skip, () => installOnDemand("hosts", PACKAGES));
 }
 
 /** A Node that the hosts run on; they want a newer one than we do. */

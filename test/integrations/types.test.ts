@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { hostPackages, INSTALL_MS, typeErrors } from "./hosts.js";
+import { INSTALL_MS } from "../support/on-demand.js";
+import { hostPackages, typeErrors } from "./hosts.js";
 
 /*
  * Our shapes are written out, so the hosts' published types are the judges. Each source assigns in the direction in which

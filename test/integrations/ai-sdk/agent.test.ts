@@ -2,7 +2,8 @@ import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { hostPackages, INSTALL_MS, runWorker } from "../hosts.js";
+import { INSTALL_MS } from "../../support/on-demand.js";
+import { hostPackages, runWorker } from "../hosts.js";
 import { PIXEL } from "../pixel.js";
 
 const result = (id: string, toolName: string, output: object) => ({ type: "tool-result", toolCallId: id, toolName, output });

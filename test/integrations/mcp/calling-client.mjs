@@ -8,7 +8,7 @@ const transport =
     ? new StreamableHTTPClientTransport(new URL(where), {
         requestInit: { headers: { Authorization: `Bearer ${process.env.CLIENT_TOKEN}` } },
       })
-    : new StdioClientTransport({ command: process.execPath, args: [where, "mcp", ...words], stderr: "ignore" });
+    : new StdioClientTransport({ command: process.execPath, args: [where, "mcp", ...words], env: process.env, stderr: "ignore" });
 const client = new Client({ name: "calling", version: "1" }, era === "2026-07-28" ? { versionNegotiation: { mode: "auto" } } : {});
 await client.connect(transport);
 if (wire === "stdio") process.stderr.write(`server ${transport.pid}\n`);

@@ -2,18 +2,15 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { type McpServer, mcpTools } from "../../../src/integrations/mcp/index.js";
+import { INSTALL_MS } from "../../support/on-demand.js";
 import { runCommand } from "../../support/run-command.js";
 import { startProxy } from "./authorizing-proxy.js";
 import { askBefore, conformanceTools } from "./conformance-fixtures.js";
 import { closeAll, ERAS, listen, openMemory, serve, TOKEN, whenDone } from "./fixtures.js";
-import { ensureJudges, type Judges } from "./judges.js";
+import { findJudges } from "./judges.js";
 
-let judges: Judges;
-beforeAll(async () => {
-  judges = await ensureJudges();
-});
 afterEach(closeAll);
 
 /**
@@ -34,7 +31,8 @@ const SERVERS: readonly { readonly name: string; readonly baseline: string; make
 ];
 
 describe.each(SERVERS)("the official conformance suite against $name", ({ baseline, make }) => {
-  it.each(ERAS)("finds what revision %s requires", async (revision) => {
+  it.for(ERAS)("finds what revision %s requires", { timeout: INSTALL_MS }, async (revision, { skip }) => {
+    const judges = await findJudges(skip);
     const proxy = await startProxy();
     const { port } = await listen(await make(), { allowedHosts: [proxy.host], allowedOrigins: [`http://${proxy.host}`] });
     proxy.aim(port, TOKEN);

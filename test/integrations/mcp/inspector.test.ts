@@ -1,20 +1,15 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
+import { INSTALL_MS } from "../../support/on-demand.js";
 import { type CommandResult, runCommand } from "../../support/run-command.js";
 import { builtCli } from "./built-cli.js";
 import { closeAll, whenDone } from "./fixtures.js";
-import { ensureJudges, type Judges } from "./judges.js";
+import { findJudges, type Judges } from "./judges.js";
 import { PROCESS_TOKEN, startHttp } from "./mcp-process.js";
 
-let judges: Judges;
-beforeAll(async () => {
-  judges = await ensureJudges();
-});
 afterEach(closeAll);
-
-const QUIET = ["--format", "json", "-q"];
 
 /** Where the server is, in the Inspector's words. */
 async function server(wire: "stdio" | "http"): Promise<readonly string[]> {
@@ -26,41 +21,39 @@ async function server(wire: "stdio" | "http"): Promise<readonly string[]> {
   return [url, "--header", `Authorization: Bearer ${PROCESS_TOKEN}`];
 }
 
-async function inspect(where: readonly string[], ...words: string[]): Promise<CommandResult> {
+/** Runs the Inspector against the server; it keeps its notes in a home of its own. */
+async function inspectorOf(judges: Judges, where: readonly string[], era: "modern" | "legacy") {
   const home = await mkdtemp(join(tmpdir(), "glovebox-inspector-home-"));
   whenDone(() => rm(home, { recursive: true, force: true }));
-  return await runCommand(judges.node, [judges.inspector, "--cli", ...where, ...words, ...QUIET], {
-    allowFailure: true,
-    env: { HOME: home },
-  });
+  const words = [judges.inspector, "--cli", ...where, "--protocol-era", era, "--format", "json", "-q"];
+  return async (...more: string[]): Promise<CommandResult> =>
+    await runCommand(judges.node, [...words, ...more], { allowFailure: true, env: { HOME: home } });
 }
 
-describe.each(["stdio", "http"] as const)("the MCP Inspector over %s", (wire) => {
-  it("lists tools whose schemas any client can take", async () => {
-    const where = await server(wire);
-    for (const era of ["modern", "legacy"]) {
-      const { exitCode, stdout, stderr } = await inspect(where, "--method", "tools/list", "--strict", "--protocol-era", era);
-      expect([exitCode, stderr]).toEqual([0, expect.not.stringMatching(/^Error/m)]);
-      const { result } = JSON.parse(stdout) as { result: { tools: { name: string }[] } };
-      expect(result.tools.map(({ name }) => name)).toEqual(["read", "bash", "edit", "write", "grep", "find", "ls"]);
-    }
-  });
+const READ = ["--method", "tools/call", "--tool-name", "read", "--tool-args-json"];
 
-  it("calls tools, and tells an error from a result", async () => {
-    const where = await server(wire);
-    const call = (args: object) =>
-      inspect(where, "--method", "tools/call", "--tool-name", "read", "--tool-args-json", JSON.stringify(args));
-    const [good, bad] = [await call({ path: "a.txt" }), await call({ path: "b.txt" })];
+const WAYS = [
+  { wire: "stdio", era: "modern" },
+  { wire: "http", era: "legacy" },
+] as const;
+
+describe.each(WAYS)("the MCP Inspector over $wire, of the $era era", ({ wire, era }) => {
+  it("finds schemas that any client can take, tells errors from results, and puts up a load", { timeout: INSTALL_MS }, async ({ skip }) => {
+    const inspect = await inspectorOf(await findJudges(skip), await server(wire), era);
+    const list = await inspect("--method", "tools/list", "--strict");
+    expect([list.exitCode, list.stderr]).toEqual([0, expect.not.stringMatching(/^Error/m)]);
+    const { result } = JSON.parse(list.stdout) as { result: { tools: { name: string }[] } };
+    expect(result.tools.map(({ name }) => name)).toEqual(["read", "bash", "edit", "write", "grep", "find", "ls"]);
+
+    const good = await inspect(...READ, '{"path":"a.txt"}');
     expect([good.exitCode, JSON.parse(good.stdout)]).toMatchObject([
       0,
       { result: { content: [{ text: "hello" }], structuredContent: { bytes: 6 } } },
     ]);
+    const bad = await inspect(...READ, '{"path":"b.txt"}');
     expect([bad.exitCode, JSON.parse(bad.stdout)]).toMatchObject([5, { result: { isError: true } }]);
-  });
 
-  it("calls a tool 200 times, ten at a time, without an error", async () => {
-    const call = ["--method", "tools/call", "--tool-name", "read", "--tool-args-json", '{"path":"a.txt"}'];
-    const { exitCode, stdout } = await inspect(await server(wire), ...call, "--load", "--load-requests", "200", "--load-concurrency", "10");
-    expect([exitCode, JSON.parse(stdout)]).toMatchObject([0, { result: { requests: 200, ok: 200, toolErrors: 0, errors: 0 } }]);
+    const load = await inspect(...READ, '{"path":"a.txt"}', "--load", "--load-requests", "200", "--load-concurrency", "10");
+    expect([load.exitCode, JSON.parse(load.stdout)]).toMatchObject([0, { result: { requests: 200, ok: 200, toolErrors: 0, errors: 0 } }]);
   });
 });

@@ -121,8 +121,8 @@ describe("targets", () => {
     const other = { ...same, parameters: Type.Object({ other: Type.String() }) };
     const aimed = { ...same, parameters: Type.Object({ target: Type.String() }) };
     const make = (options: object) => () => createMcpServer({ info: { name: "t", version: "1" }, ...options });
-    expect(make({})).toThrow("one target, or several targets by name");
-    expect(make({ target: { tools: [] }, targets: { a: { tools: [] } } })).toThrow("one target, or several targets by name");
+    expect(make({})).toThrow("one target, or several by name");
+    expect(make({ target: { tools: [] }, targets: { a: { tools: [] } } })).toThrow("one target, or several by name");
     expect(make({ targets: {} })).toThrow("There is no target");
     expect(make({ targets: { "a b": { tools: [] } } })).toThrow('"a b" cannot be the name of a target');
     expect(make({ target: { tools: [same, same] } })).toThrow('The tool "note" is there twice');

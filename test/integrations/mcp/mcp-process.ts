@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { Client } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { builtCli } from "./built-cli.js";
 import { connectHttp, type Era, newClient, whenDone } from "./fixtures.js";
 
@@ -28,7 +28,8 @@ export async function start(words: readonly string[], env: NodeJS.ProcessEnv = {
   const child = spawn(process.execPath, nodeWords, { cwd: root, env: inherited, stdio: ["pipe", "pipe", "pipe"] });
   const stdout = collect(child.stdout);
   const stderr = collect(child.stderr);
-  const ended = new Promise<number | null>((resolve) => child.once("exit", (code) => resolve(code)));
+  // Not "exit": what it said last may still be on its way then.
+  const ended = new Promise<number | null>((resolve) => child.once("close", (code) => resolve(code)));
   const started: Started = {
     child,
     stdout,
@@ -42,7 +43,7 @@ export async function start(words: readonly string[], env: NodeJS.ProcessEnv = {
         };
         child.stderr.on("data", look);
         look();
-        child.once("exit", (code) => reject(new Error(`it ended with ${code} and said: ${stderr()}`)));
+        child.once("close", (code) => reject(new Error(`it ended with ${code} and said: ${stderr()}`)));
       }),
     async end(signal = "SIGTERM") {
       if (child.exitCode === null && child.signalCode === null) child.kill(signal);
@@ -59,12 +60,19 @@ export interface StdioProcess {
   readonly stderr: () => string;
 }
 
+/** What the official client hands to a server, and where the engine is, which a client would be told in its configuration. */
+export function stdioEnvironment(): Record<string, string> {
+  const { DOCKER_HOST } = process.env;
+  return { ...getDefaultEnvironment(), ...(DOCKER_HOST === undefined ? {} : { DOCKER_HOST }) };
+}
+
 /** `glovebox mcp` as the official client starts it. */
 export async function startStdio(words: readonly string[], era: Era = "2026-07-28"): Promise<StdioProcess> {
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [await builtCli(), "mcp", ...words],
     cwd: root,
+    env: stdioEnvironment(),
     stderr: "pipe",
   });
   const stderr = transport.stderr === null ? () => "" : collect(transport.stderr);

@@ -2,7 +2,8 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { describeTarget } from "../../support/describe-target.js";
-import { hostPackages, INSTALL_MS } from "../hosts.js";
+import { INSTALL_MS } from "../../support/on-demand.js";
+import { hostPackages } from "../hosts.js";
 import { startPi } from "./pi-process.js";
 import { scratchDirectory, targetUrl } from "./scene.js";
 
@@ -28,7 +29,7 @@ async function hostDirectory(): Promise<string> {
   return directory;
 }
 
-for (const name of ["memory", "local", "docker", "ssh"] as const) {
+for (const name of ["memory", "docker", "ssh"] as const) {
   describeTarget(name, `the Pi extension (${name})`, () => {
     it("has all seven tools and the user's commands act on the target, from session to session", { timeout: INSTALL_MS }, async ({
       skip,
@@ -67,16 +68,21 @@ for (const name of ["memory", "local", "docker", "ssh"] as const) {
 }
 
 describe("the Pi extension: never the host", { timeout: INSTALL_MS }, () => {
-  it.for([
-    ["no target", {}, "GLOVEBOX_TARGET is not set"],
-    ["a target that there is no adapter for", { GLOVEBOX_TARGET: "nowhere:" }, "There is no adapter"],
-    ["a target that does not answer", { GLOVEBOX_TARGET: "ssh://nobody@127.0.0.1:9/?config=none" }, "127.0.0.1"],
-  ] as const)("refuses to start with %s", async ([, env, why], { skip }) => {
+  it("refuses to start without a target, with one that there is no adapter for, and with one that does not answer", async ({ skip }) => {
     const packages = await hostPackages(skip);
-    const pi = await startPi({ packages, cwd: await hostDirectory(), env: { GLOVEBOX_TARGET: "", ...env } });
-    expect(await pi.ended()).toBe(1);
-    expect(pi.stderr).toContain("Failed to load extension");
-    expect(pi.stderr).toContain(why);
+    const refused = {
+      "": "GLOVEBOX_TARGET is not set",
+      "nowhere:": "There is no adapter",
+      "ssh://nobody@127.0.0.1:9/?config=none": "127.0.0.1",
+    };
+    await Promise.all(
+      Object.entries(refused).map(async ([url, why]) => {
+        const pi = await startPi({ packages, cwd: await hostDirectory(), env: { GLOVEBOX_TARGET: url } });
+        expect(await pi.ended()).toBe(1);
+        expect(pi.stderr).toContain("Failed to load extension");
+        expect(pi.stderr).toContain(why);
+      }),
+    );
   });
 
   it("blocks a call that a tool would take which another extension added later", async ({ skip }) => {

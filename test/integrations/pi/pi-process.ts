@@ -55,7 +55,8 @@ export async function startPi({ packages, cwd, script = [], env = {}, extensions
     env: { ...process.env, ...(await piEnvironment()), PI_SCRIPT: JSON.stringify(calls), ...env },
     stdio: ["pipe", "pipe", "pipe"],
   });
-  const exited = once(child, "exit") as Promise<[number | null]>;
+  // Not "exit": what it said last may still be on its way then.
+  const exited = once(child, "close") as Promise<[number | null]>;
   onTestFinished(async () => {
     child.stdin.end();
     const timer = setTimeout(() => child.kill("SIGKILL"), 10_000);
@@ -127,7 +128,7 @@ function readMessages(child: ChildProcess, stderr: () => string): Messages {
           stop();
           resolve(message);
         });
-        child.once("exit", (code) => reject(new Error(`Pi ended with ${code}: ${stderr()}`)));
+        child.once("close", (code) => reject(new Error(`Pi ended with ${code}: ${stderr()}`)));
       }),
   };
 }

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { describeTarget, targetState } from "../../support/describe-target.js";
-import { hostPackages, INSTALL_MS, runWorker } from "../hosts.js";
+import { INSTALL_MS } from "../../support/on-demand.js";
+import { hostPackages, runWorker } from "../hosts.js";
 import { type Call, callsOn } from "./calls.js";
 import { piEnvironment, scratchDirectory, targetUrl } from "./scene.js";
 

@@ -4,10 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { builtCli } from "./built-cli.js";
-import { closeAll, connectHttp, newClient, textOf, whenDone } from "./fixtures.js";
+import { builtCli } from "./integrations/mcp/built-cli.js";
+import { closeAll, connectHttp, newClient, textOf, whenDone } from "./integrations/mcp/fixtures.js";
 
-const document = new URL("../../../docs/clients.md", import.meta.url);
+/*
+ * The README's blocks for MCP clients: each is read as the client reads it, and what it starts answers.
+ */
+const document = new URL("../README.md", import.meta.url);
 
 let directory: string;
 let text: string;
@@ -19,11 +22,11 @@ beforeAll(async () => {
 afterEach(closeAll);
 afterAll(() => rm(directory, { recursive: true }));
 
-/** The first block of that section. */
-function block(section: string, language: string): string {
-  const rest = text.slice(text.indexOf(`## ${section}\n`));
-  const found = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, "m").exec(rest)?.[1];
-  if (found === undefined) throw new Error(`docs/clients.md has no ${language} block for ${section}`);
+/** The first block after the client's name in bold. */
+function block(client: string, language: string): string {
+  const at = text.indexOf(`**${client}**`);
+  const found = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, "m").exec(text.slice(at))?.[1];
+  if (at < 0 || found === undefined) throw new Error(`README.md has no ${language} block for ${client}`);
   return found;
 }
 
@@ -35,8 +38,11 @@ interface Entry {
 /** Each client's configuration, read as the client reads it, down to the words of the command. */
 const CLIENTS: Readonly<Record<string, () => readonly string[]>> = {
   "Claude Code": () => block("Claude Code", "sh").trim().split(" -- ")[1]?.split(" ") ?? [],
-  "Claude Desktop": () => words(JSON.parse(block("Claude Desktop", "json")).mcpServers.glovebox),
-  Cursor: () => words(JSON.parse(block("Cursor", "json")).mcpServers.glovebox),
+  // Cursor's is the same block.
+  "Claude Desktop": () => {
+    expect(block("Cursor", "json")).toBe(block("Claude Desktop", "json"));
+    return words(JSON.parse(block("Claude Desktop", "json")).mcpServers.glovebox);
+  },
   "VS Code": () => {
     const entry = JSON.parse(block("VS Code", "json")).servers.glovebox as Entry & { type: string };
     expect(entry.type).toBe("stdio");
@@ -69,11 +75,7 @@ async function ours(given: readonly string[]): Promise<readonly string[]> {
   return [await builtCli(), "mcp", ...given.slice(4).map((word) => word.replace("/home/me/project", directory))];
 }
 
-describe("docs/clients.md", () => {
-  it("has a section for each client", () => {
-    expect([...text.matchAll(/^## (.*)$/gm)].map(([, title]) => title)).toEqual([...Object.keys(CLIENTS), "Any client, over HTTP"]);
-  });
-
+describe("README, in your agent", () => {
   it.each(Object.keys(CLIENTS))("starts a server that answers, for %s", async (client) => {
     const args = await ours(CLIENTS[client]?.() ?? []);
     const connected = newClient("2025-11-25");
@@ -84,7 +86,8 @@ describe("docs/clients.md", () => {
   });
 
   it("starts a server over HTTP, and adds it by the address and header that it wants", async () => {
-    const started = await ours(block("Any client, over HTTP", "sh").trim().split(" "));
+    const [start = "", add = ""] = block("Any client, over HTTP", "sh").split("\n");
+    const started = await ours(start.split(" "));
     const args = started.map((word) => word.replace(/:7411$/, ":0"));
     const child = spawn(process.execPath, args, { env: { ...process.env, GLOVEBOX_TOKEN: "" }, stdio: ["ignore", "ignore", "pipe"] });
     whenDone(async () => void child.kill());
@@ -93,9 +96,10 @@ describe("docs/clients.md", () => {
       said += String(chunk);
       if (/shown this once: \S+\n/.test(said)) break;
     }
-    const add = /claude mcp add --transport http glovebox (\S+) --header "Authorization: Bearer \$GLOVEBOX_TOKEN"/.exec(text)?.[1] ?? "";
+    const [, url = ""] =
+      /^claude mcp add --transport http glovebox (\S+) --header "Authorization: Bearer \$GLOVEBOX_TOKEN"$/.exec(add) ?? [];
     const port = /listening on http:\/\/127\.0\.0\.1:(\d+)\/mcp/.exec(said)?.[1] ?? "";
-    const { client } = await connectHttp(add.replace(":7411/", `:${port}/`), "2026-07-28", /shown this once: (\S+)/.exec(said)?.[1]);
+    const { client } = await connectHttp(url.replace(":7411/", `:${port}/`), "2026-07-28", /shown this once: (\S+)/.exec(said)?.[1]);
     expect(textOf(await client.callTool({ name: "read", arguments: { path: "a.txt" } }))).toBe("hello");
   });
 });
