@@ -61,7 +61,7 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
   dockerode: /^adapters\/docker\//,
   ssh2: /^adapters\/ssh\//,
   "ssh-config": /^adapters\/ssh\//,
-  "tar-stream": /^src\/fleet\/archive-read\.ts$/,
+  "tar-stream": /^src\/fleet\/files\/archive-read\.ts$/,
   "just-bash": /^adapters\/memory\//,
 };
 

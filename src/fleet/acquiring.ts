@@ -1,5 +1,6 @@
 import { abortError, GloveboxError } from "../contract/errors.js";
 import type { Environment } from "../contract/target.js";
+import type { Snapshots } from "./files/snapshot.js";
 import type { Ground } from "./ground.js";
 import { createLease, type Lease } from "./lease.js";
 import type { Lifecycle } from "./lifecycle.js";
@@ -10,7 +11,6 @@ import type { UserConfig } from "./options.js";
 import { settledBy } from "./patience.js";
 import type { Sandboxes } from "./reconcile.js";
 import type { Sandbox } from "./sandbox.js";
-import type { Snapshots } from "./snapshot.js";
 
 export interface AcquireOptions {
   readonly tenant?: string;

@@ -1,7 +1,9 @@
 import { createEmitter } from "../contract/emitter.js";
 import { GloveboxError } from "../contract/errors.js";
 import { type AcquireOptions, createAcquiring, DEADLINE_MS } from "./acquiring.js";
-import { createFiles, type FleetFiles } from "./files.js";
+import { createFiles, type FleetFiles } from "./files/files.js";
+import { createSizes } from "./files/size.js";
+import { createSnapshots } from "./files/snapshot.js";
 import { gaugesOf } from "./gauges.js";
 import { attempt, type Ground, messageOf } from "./ground.js";
 import { createKeeper } from "./keeper.js";
@@ -15,8 +17,6 @@ import { type FleetOptions, fleetSettings, type UserConfig } from "./options.js"
 import { settledBy } from "./patience.js";
 import { eachOf, reconcile } from "./reconcile.js";
 import { newSandbox, type Sandbox } from "./sandbox.js";
-import { createSizes } from "./size.js";
-import { createSnapshots } from "./snapshot.js";
 import { type Finding, survey } from "./survey.js";
 import { createWarm } from "./warm.js";
 

@@ -1,5 +1,5 @@
 import type { Acquiring } from "./acquiring.js";
-import type { EngineHealth } from "./engines-several.js";
+import type { EngineHealth } from "./engines/several.js";
 import type { Gauge } from "./metrics.js";
 import type { Sandbox } from "./sandbox.js";
 

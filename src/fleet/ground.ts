@@ -1,6 +1,6 @@
 import { GloveboxError } from "../contract/errors.js";
 import type { FleetAct, GloveboxEvent } from "../contract/events.js";
-import type { FleetProvisioner } from "./engines-several.js";
+import type { FleetProvisioner } from "./engines/several.js";
 import type { FleetNames } from "./names.js";
 import type { FleetSettings } from "./options.js";
 

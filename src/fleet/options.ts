@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { GloveboxError } from "../contract/errors.js";
 import type { GloveboxEvent } from "../contract/events.js";
 import type { Environment, Layer } from "../contract/target.js";
-import type { FleetProvisioner } from "./engines-several.js";
+import type { FleetProvisioner } from "./engines/several.js";
 import type { FleetUser } from "./names.js";
 
 /** What a user's sandbox gets that others do not. */

@@ -1,5 +1,5 @@
 import type { Provisioned, ProvisionedVolume } from "../contract/target.js";
-import type { FleetProvisioner } from "./engines-several.js";
+import type { FleetProvisioner } from "./engines/several.js";
 import type { FleetNames } from "./names.js";
 
 /**

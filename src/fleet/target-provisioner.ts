@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { GloveboxError } from "../contract/errors.js";
 import type { EngineProvisioner, Provisioned, ProvisionedState, ProvisionedVolume, Target } from "../contract/target.js";
 import { openEnvironment } from "../environment.js";
-import { seed } from "./seed.js";
+import { seed } from "./files/seed.js";
 
 export interface TargetProvisionerOptions {
   /** Makes a target for the sandbox of that number: `() => memory()`, `(slot) => ssh({ …, cwd: "/srv/users/" + slot })`. */

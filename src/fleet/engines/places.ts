@@ -1,5 +1,6 @@
-import { GloveboxError } from "../contract/errors.js";
-import type { Member } from "./engines-health.js";
+import { GloveboxError } from "../../contract/errors.js";
+import { attempt } from "../ground.js";
+import type { Member } from "./health.js";
 import {
   fleetLabels,
   newest,
@@ -11,8 +12,7 @@ import {
   preferred,
   replacedOf,
   type Seals,
-} from "./engines-record.js";
-import { attempt } from "./ground.js";
+} from "./record.js";
 
 /** How many engines note where a sandbox is: as many less one may be dead at once, and it is still known to be lost. */
 export const WITNESSES = 3;

@@ -1,5 +1,5 @@
 import { join } from "node:path/posix";
-import type { Environment } from "../contract/target.js";
+import type { Environment } from "../../contract/target.js";
 import { createMemberCheck, hostile, type Member, type SeedLimits, tooLarge } from "./archive-members.js";
 
 export interface ReadDirectoryOptions {

@@ -1,5 +1,5 @@
-import { GloveboxError } from "../contract/errors.js";
-import type { Environment } from "../contract/target.js";
+import { GloveboxError } from "../../contract/errors.js";
+import type { Environment } from "../../contract/target.js";
 import type { Bytes } from "./archive-bytes.js";
 import { DEFAULT_LIMITS, type Member, type SeedLimits } from "./archive-members.js";
 import { readArchive } from "./archive-read.js";

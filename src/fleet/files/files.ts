@@ -1,9 +1,9 @@
-import { GloveboxError } from "../contract/errors.js";
-import type { AcquireOptions } from "./acquiring.js";
-import { attempt, type Ground } from "./ground.js";
-import type { Lease } from "./lease.js";
-import type { FleetUser } from "./names.js";
-import type { Sandbox } from "./sandbox.js";
+import { GloveboxError } from "../../contract/errors.js";
+import type { AcquireOptions } from "../acquiring.js";
+import { attempt, type Ground } from "../ground.js";
+import type { Lease } from "../lease.js";
+import type { FleetUser } from "../names.js";
+import type { Sandbox } from "../sandbox.js";
 import type { Sizes } from "./size.js";
 import type { Snapshot, Snapshots } from "./snapshot.js";
 

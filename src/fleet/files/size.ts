@@ -1,9 +1,9 @@
 import { join } from "node:path/posix";
-import { GloveboxError } from "../contract/errors.js";
-import type { Environment } from "../contract/target.js";
-import { attempt, type Ground } from "./ground.js";
-import { eachOf } from "./reconcile.js";
-import { type Sandbox, tell } from "./sandbox.js";
+import { GloveboxError } from "../../contract/errors.js";
+import type { Environment } from "../../contract/target.js";
+import { attempt, type Ground } from "../ground.js";
+import { eachOf } from "../reconcile.js";
+import { type Sandbox, tell } from "../sandbox.js";
 import { runInSandbox } from "./seed-command.js";
 
 /** What sandboxes hold, and that it stays within the fleet's `maxWorkspaceBytes`. */

@@ -1,8 +1,8 @@
-import type { Provisioned, ProvisionedVolume } from "../contract/target.js";
-import type { Member } from "./engines-health.js";
-import type { Places } from "./engines-places.js";
-import { isNote, newest, type Place, placeFrom, replacedOf, type Seals, userOf } from "./engines-record.js";
-import type { LostSandbox, OlderSandbox } from "./engines-several.js";
+import type { Provisioned, ProvisionedVolume } from "../../contract/target.js";
+import type { Member } from "./health.js";
+import type { Places } from "./places.js";
+import { isNote, newest, type Place, placeFrom, replacedOf, type Seals, userOf } from "./record.js";
+import type { LostSandbox, OlderSandbox } from "./several.js";
 
 type Labels = Readonly<Record<string, string>>;
 

@@ -1,9 +1,9 @@
 import { Readable } from "node:stream";
 import type { Header } from "tar-stream";
-import { GloveboxError } from "../contract/errors.js";
+import { GloveboxError } from "../../contract/errors.js";
+import { messageOf } from "../ground.js";
 import { archiveBytes, type Bytes, zerosAfter } from "./archive-bytes.js";
 import { createMemberCheck, hostile, type Member, type SeedLimits } from "./archive-members.js";
-import { messageOf } from "./ground.js";
 
 export interface ReadArchiveOptions {
   readonly limits: Required<SeedLimits>;

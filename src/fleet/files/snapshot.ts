@@ -1,8 +1,8 @@
-import { GloveboxError } from "../contract/errors.js";
-import type { SharedProvisioner } from "../contract/target.js";
-import { attempt, type Ground } from "./ground.js";
-import type { Maker } from "./make.js";
-import type { Sandbox } from "./sandbox.js";
+import { GloveboxError } from "../../contract/errors.js";
+import type { SharedProvisioner } from "../../contract/target.js";
+import { attempt, type Ground } from "../ground.js";
+import type { Maker } from "../make.js";
+import type { Sandbox } from "../sandbox.js";
 
 export interface Snapshot {
   readonly id: string;

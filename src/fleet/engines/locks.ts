@@ -1,9 +1,9 @@
-import { GloveboxError } from "../contract/errors.js";
-import type { Provisioned } from "../contract/target.js";
-import type { Member } from "./engines-health.js";
-import type { Places } from "./engines-places.js";
-import { type Place, replacedOf, userOf } from "./engines-record.js";
-import { attempt } from "./ground.js";
+import { GloveboxError } from "../../contract/errors.js";
+import type { Provisioned } from "../../contract/target.js";
+import { attempt } from "../ground.js";
+import type { Member } from "./health.js";
+import type { Places } from "./places.js";
+import { type Place, replacedOf, userOf } from "./record.js";
 
 type Labels = Readonly<Record<string, string>>;
 

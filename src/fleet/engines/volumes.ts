@@ -1,6 +1,6 @@
-import { GloveboxError } from "../contract/errors.js";
-import type { VolumeCopy } from "../contract/target.js";
-import type { Member } from "./engines-health.js";
+import { GloveboxError } from "../../contract/errors.js";
+import type { VolumeCopy } from "../../contract/target.js";
+import type { Member } from "./health.js";
 
 /** Which engine has which volume, as far as this process has seen or made them: a volume's name is given once in the fleet. */
 export interface EngineVolumes {

@@ -1,5 +1,5 @@
-import { GloveboxError } from "../contract/errors.js";
-import type { Environment } from "../contract/target.js";
+import { GloveboxError } from "../../contract/errors.js";
+import type { Environment } from "../../contract/target.js";
 
 export interface SeedCommand {
   /** What the script finds in its environment: values never enter a shell text. */

@@ -1,9 +1,9 @@
 import { dirname, join } from "node:path/posix";
-import { abortError, GloveboxError } from "../contract/errors.js";
-import type { Environment } from "../contract/target.js";
+import { abortError, GloveboxError } from "../../contract/errors.js";
+import type { Environment } from "../../contract/target.js";
+import { eachOf } from "../reconcile.js";
 import type { Member } from "./archive-members.js";
 import { TAR_END, tarHeader, tarPadding } from "./archive-write.js";
-import { eachOf } from "./reconcile.js";
 import { failed, runInSandbox } from "./seed-command.js";
 import { freshPlace, type Place } from "./seed-place.js";
 

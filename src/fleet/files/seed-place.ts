@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { join, resolve } from "node:path/posix";
-import { GloveboxError } from "../contract/errors.js";
-import type { Environment } from "../contract/target.js";
+import { GloveboxError } from "../../contract/errors.js";
+import type { Environment } from "../../contract/target.js";
 import { failed, runInSandbox } from "./seed-command.js";
 
 /** A fresh directory beside what a seed will become, on the same file system. */

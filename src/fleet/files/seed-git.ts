@@ -1,5 +1,5 @@
-import { GloveboxError } from "../contract/errors.js";
-import type { Environment } from "../contract/target.js";
+import { GloveboxError } from "../../contract/errors.js";
+import type { Environment } from "../../contract/target.js";
 import { type SeedLimits, tooLarge } from "./archive-members.js";
 import { failed, runInSandbox, type SeedCommandEnd } from "./seed-command.js";
 import { freshPlace } from "./seed-place.js";

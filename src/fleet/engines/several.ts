@@ -1,4 +1,4 @@
-import type { Provisioned, SharedProvisioner } from "../contract/target.js";
+import type { Provisioned, SharedProvisioner } from "../../contract/target.js";
 
 type Labels = Readonly<Record<string, string>>;
 

@@ -1,6 +1,6 @@
 import { pipeline } from "node:stream";
 import { createGunzip } from "node:zlib";
-import { GloveboxError } from "../contract/errors.js";
+import { GloveboxError } from "../../contract/errors.js";
 import { type SeedLimits, tooLarge } from "./archive-members.js";
 
 export type Bytes = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;

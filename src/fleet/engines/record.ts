@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { ProvisionedVolume } from "../contract/target.js";
+import type { ProvisionedVolume } from "../../contract/target.js";
 
 /** A note at an engine, which never changes, of where a user's sandbox is. */
 export interface Place {

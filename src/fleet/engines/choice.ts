@@ -1,6 +1,6 @@
-import { GloveboxError } from "../contract/errors.js";
-import type { EngineCapacity } from "../contract/target.js";
-import type { Member } from "./engines-health.js";
+import { GloveboxError } from "../../contract/errors.js";
+import type { EngineCapacity } from "../../contract/target.js";
+import type { Member } from "./health.js";
 
 export interface Ranked {
   readonly member: Member;

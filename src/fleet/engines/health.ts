@@ -1,6 +1,6 @@
-import { GloveboxError } from "../contract/errors.js";
-import type { EngineProvisioner } from "../contract/target.js";
-import { messageOf } from "./ground.js";
+import { GloveboxError } from "../../contract/errors.js";
+import type { EngineProvisioner } from "../../contract/target.js";
+import { messageOf } from "../ground.js";
 
 export interface MemberOptions {
   readonly name: string;

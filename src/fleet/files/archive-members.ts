@@ -1,4 +1,4 @@
-import { GloveboxError } from "../contract/errors.js";
+import { GloveboxError } from "../../contract/errors.js";
 
 /** What a seed brings: regular files and directories, nothing else. */
 export type Member =

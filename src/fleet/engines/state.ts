@@ -1,11 +1,11 @@
-import type { Choice } from "./engines-choice.js";
-import type { Member } from "./engines-health.js";
-import type { EngineLocks } from "./engines-locks.js";
-import type { Places } from "./engines-places.js";
-import type { Place, Seal } from "./engines-record.js";
-import type { SeveralEngines } from "./engines-several.js";
-import type { View } from "./engines-view.js";
-import { attempt } from "./ground.js";
+import { attempt } from "../ground.js";
+import type { Choice } from "./choice.js";
+import type { Member } from "./health.js";
+import type { EngineLocks } from "./locks.js";
+import type { Places } from "./places.js";
+import type { Place, Seal } from "./record.js";
+import type { SeveralEngines } from "./several.js";
+import type { View } from "./view.js";
 
 export interface SeveralOptions {
   readonly members: readonly Member[];

@@ -1,14 +1,14 @@
-import { GloveboxError } from "../contract/errors.js";
-import type { EngineProvisioner, Provisioned, Target, VolumeCopy } from "../contract/target.js";
-import { createChoice, noneAlive } from "./engines-choice.js";
-import { createMember, type Member } from "./engines-health.js";
-import { createEngineLocks } from "./engines-locks.js";
-import { createPlaces } from "./engines-places.js";
-import { preferred, type Seal, userOf } from "./engines-record.js";
-import type { FleetProvisioner, SeveralEngines } from "./engines-several.js";
-import { createSeveral } from "./engines-state.js";
-import { lookAtAll, ofWhole, type View } from "./engines-view.js";
-import { createEngineVolumes } from "./engines-volumes.js";
+import { GloveboxError } from "../../contract/errors.js";
+import type { EngineProvisioner, Provisioned, Target, VolumeCopy } from "../../contract/target.js";
+import { createChoice, noneAlive } from "./choice.js";
+import { createMember, type Member } from "./health.js";
+import { createEngineLocks } from "./locks.js";
+import { createPlaces } from "./places.js";
+import { preferred, type Seal, userOf } from "./record.js";
+import type { FleetProvisioner, SeveralEngines } from "./several.js";
+import { createSeveral } from "./state.js";
+import { lookAtAll, ofWhole, type View } from "./view.js";
+import { createEngineVolumes } from "./volumes.js";
 
 export interface FleetEngine {
   /** Which engine it is, for as long as it has sandboxes: it is noted at the others, and all processes must call it the same. */
