@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -22,27 +23,38 @@ export async function run(): Promise<Table> {
     for (let index = 0; index < 50; index += 1) await writeFile(join(directory, "list", `file-${index}`), content);
     const file = join(directory, "list", "file-7");
     const rows: string[][] = [];
-    const compare = async (what: string, times: number, ours: () => Promise<unknown>, bare: () => Promise<unknown>): Promise<void> => {
+    const compare = async (
+      what: string,
+      times: number,
+      ours: () => Promise<unknown>,
+      bare: () => Promise<unknown>,
+      bareSync?: () => unknown,
+    ): Promise<void> => {
       const [own, floor] = [await measure(times, ours), await measure(times, bare)];
-      rows.push([what, ms(own.p50), ms(own.p95), ms(floor.p50), ms(floor.p95), ratio(own.p50, floor.p50)]);
+      const lowest = bareSync && (await measure(times, async () => bareSync()));
+      const beside = lowest === undefined ? ["", ""] : [ms(lowest.p50), ratio(own.p50, lowest.p50)];
+      rows.push([what, ms(own.p50), ms(own.p95), ms(floor.p50), ratio(own.p50, floor.p50), ...beside]);
     };
     await compare(
       "read 4 KiB",
       500,
       () => environment.readFile("list/file-7"),
       () => readFile(file),
+      () => readFileSync(file),
     );
     await compare(
       "stat",
       500,
       () => environment.stat("list/file-7"),
       () => stat(file),
+      () => statSync(file),
     );
     await compare(
       "readdir, 50 entries with kinds",
       500,
       () => environment.readdir("list"),
       () => readdir(join(directory, "list"), { withFileTypes: true }),
+      () => readdirSync(join(directory, "list"), { withFileTypes: true }),
     );
     await compare(
       "durable write 4 KiB (bare: write, fsync, rename, fsync of the directory)",
@@ -65,12 +77,13 @@ export async function run(): Promise<Table> {
       ms(parallel),
       "",
       ms(sequential),
-      "",
       ratio(parallel, sequential),
+      "",
+      "",
     ]);
     return {
-      title: "Local directory, ms: ours, bare node:fs, ratio",
-      columns: ["what", "p50", "p95", "bare p50", "bare p95", "ours / bare"],
+      title: "Local directory, ms: ours, bare node:fs/promises, bare synchronous node:fs",
+      columns: ["what", "p50", "p95", "bare p50", "ours / bare", "sync p50", "ours / sync"],
       rows,
     };
   } finally {

@@ -93,7 +93,7 @@ describeTarget("ssh", "logging in", () => {
     expect(await login({ ...(await withConfig(`IdentityAgent ${socket()}`)), identity: at("stranger-1") })).toMatch(/^auth_failed/);
   });
 
-  it("an agent that is gone is passed over, and told of when nothing else helps", async () => {
+  it("R34 an agent that is gone is passed over, and told of when nothing else helps", async () => {
     const gone = `IdentityAgent ${at("nobody.sock")}`;
     expect(await login(await withConfig(gone, `IdentityFile ${server.privateKeyPath}`))).toBe("logged in");
     expect(await login(await withConfig(gone, `IdentityFile ${at("stranger-1")}`))).toMatch(

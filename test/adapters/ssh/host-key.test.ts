@@ -91,7 +91,7 @@ describeTarget("ssh", "host keys", () => {
     await connect({ ...hashing.options, acceptNewHostKey: false });
   });
 
-  it("one that changed is refused, whatever else is said", async () => {
+  it("R34 one that changed is refused, whatever else is said", async () => {
     const changed = `${here()} ${keys.ed25519}\n`;
     const { options, knownHosts } = await knowing(changed, {
       options: { acceptNewHostKey: true },

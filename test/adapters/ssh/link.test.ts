@@ -131,7 +131,7 @@ describeTarget("ssh", "a link that is cut", () => {
     silent.close();
   });
 
-  it("a wrong address is said at once", async () => {
+  it("R34 a wrong address is said at once", async () => {
     await using server = await startSshd();
     const started = performance.now();
     await expect(targetFor(server, { host: loopback, port: 1 }).connect({})).rejects.toMatchObject({ code: "disconnected" });
