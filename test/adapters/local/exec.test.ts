@@ -124,7 +124,8 @@ describeTarget("local", "commands of the local adapter", () => {
       expect(stdout.startsWith("hi\n") || stdout.includes("noise"), how).toBe(true);
       expect(exitCode, how).toBe(0);
       expect(background?.length, how).toBeGreaterThan(0);
-      expect(background?.every(lives), how).toBe(true);
+      // The loop's own sleeps come and go.
+      expect(how.includes("noise") ? background?.some(lives) : background?.every(lives), how).toBe(true);
       if (how.includes("noise")) {
         await new Promise((resolve) => setTimeout(resolve, 300));
         expect(background?.some(lives), "what it writes is taken, so that it does not die of a closed pipe").toBe(true);
