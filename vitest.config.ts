@@ -1,4 +1,15 @@
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** The long ones, which begin first: else the last of them runs alone at the end. */
+const LONG = /\/test\/(contract|faults)\//;
+
+class LongOnesFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    return [...sorted.filter(({ moduleId }) => LONG.test(moduleId)), ...sorted.filter(({ moduleId }) => !LONG.test(moduleId))];
+  }
+}
 
 export default defineConfig({
   test: {
@@ -9,6 +20,7 @@ export default defineConfig({
     // Real processes, engines and links share two cores: more workers only make each other late.
     maxWorkers: 2,
     pool: "forks",
+    sequence: { sequencer: LongOnesFirst },
     passWithNoTests: false,
   },
 });

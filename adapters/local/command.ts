@@ -7,7 +7,7 @@ import { errnoOf, refusal } from "./errors.js";
 import { type Output, openInput, openOutput } from "./output.js";
 import { checkAbort, pause } from "./pause.js";
 import type { PipePool } from "./pipes.js";
-import { allPids, findTagged, killRun, lastPid, outOfMemoryKills } from "./processes.js";
+import { allPids, findTagged, isBecoming, killRun, lastPid, outOfMemoryKills } from "./processes.js";
 import type { RunRecord } from "./run-record.js";
 import type { Shell, ShellStart } from "./shell.js";
 
@@ -40,6 +40,9 @@ const MAX_ARGUMENT_BYTES = 120_000;
 
 /** Commands shorter than this leave so few new processes behind that looking at those is enough. */
 const SHORT_MS = 2_000;
+/** How often, and after how long, one looks again for who is just becoming another program. */
+const MAX_LOOKS = 5;
+const LOOK_AGAIN_MS = 2;
 
 /** Runs one command. Keeps every promise of `ShellVerbs.exec`. */
 export async function runCommand(host: CommandHost, command: string, options: ExecOptions): Promise<ExecResult> {
@@ -89,7 +92,7 @@ export async function runCommand(host: CommandHost, command: string, options: Ex
   try {
     const exit = await Promise.race([started.exit, failure]);
     await Promise.race([drain(outputs), failure]);
-    const background = leftBehind(tag, before);
+    const background = await leftBehind(tag, before);
     for (const output of outputs) output.discard();
     return {
       ...exit,
@@ -187,10 +190,15 @@ interface Before {
 }
 
 /** The processes of the run that are still there. Only those are looked at that came after it, when that can be told by their pids. */
-function leftBehind(tag: string, before: Before): readonly number[] {
-  const now = lastPid();
-  const countedUp = before.pid !== undefined && now !== undefined && now >= before.pid && performance.now() - before.atMs < SHORT_MS;
-  return findTagged(tag, countedUp ? allPids().filter((pid) => pid > (before.pid ?? 0) && pid <= now) : allPids());
+async function leftBehind(tag: string, before: Before): Promise<readonly number[]> {
+  for (let looks = 1; ; looks += 1) {
+    const now = lastPid();
+    const countedUp = before.pid !== undefined && now !== undefined && now >= before.pid && performance.now() - before.atMs < SHORT_MS;
+    const pids = countedUp ? allPids().filter((pid) => pid > (before.pid ?? 0) && pid <= now) : allPids();
+    const found = findTagged(tag, pids);
+    if (found.length > 0 || looks === MAX_LOOKS || !pids.some(isBecoming)) return found;
+    await pause(LOOK_AGAIN_MS);
+  }
 }
 
 function wasKilledForMemory({ exitCode, signal }: ExecResult, before: number | undefined): boolean {

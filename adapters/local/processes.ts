@@ -18,6 +18,8 @@ interface Row {
   readonly startTicks: string;
 }
 
+/** The parent of all threads of the kernel. */
+const KERNEL_THREADS = 2;
 /** From TERM to KILL. */
 const GRACE_MS = 2_000;
 /** How long processes that do not want to die are hunted. */
@@ -26,6 +28,17 @@ const HUNT_MS = 5_000;
 /** Pids of the living processes that bear the tag, of those given, else of all. Empty where there is no /proc. */
 export function findTagged(tag: string, pids: readonly number[] = allPids()): readonly number[] {
   return pids.filter((pid) => bearsTag(pid, tag));
+}
+
+/** A process that is just becoming another program has no environment for a moment. (Corpses and the kernel's own have none, ever.) */
+export function isBecoming(pid: number): boolean {
+  try {
+    if (readEnvironment(pid).length > 0) return false;
+    const [state, parent] = statFields(pid) ?? ["X"];
+    return state !== "Z" && state !== "X" && Number(parent) !== KERNEL_THREADS;
+  } catch {
+    return false;
+  }
 }
 
 export function allPids(): number[] {

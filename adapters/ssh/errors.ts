@@ -33,6 +33,10 @@ export function toGloveboxError(error: unknown, host: string, problems: readonly
     const text = `${host} and Glovebox cannot agree on how to encrypt (${message}). Bring its SSH server up to date; old algorithms are not offered.`;
     return make("unsupported", text);
   }
+  if (isProgramRefused(error)) {
+    const text = `${host} lets this account in, but starts no program for it (${message}). Check that it has processes to spare (ulimit -u) and that commands are allowed; nothing ran, so try again.`;
+    return make("not_started", text);
+  }
   if (code === "ENOTFOUND" || code === "EAI_AGAIN") {
     return make("disconnected", `The host name ${host} cannot be resolved. Check its spelling, or give an address.`);
   }
@@ -44,6 +48,11 @@ export function toGloveboxError(error: unknown, host: string, problems: readonly
 /** The server opens no further channel on this connection, for now or for good. */
 export function isChannelRefused(error: unknown): boolean {
   return error instanceof Error && /channel open failure/i.test(error.message);
+}
+
+/** The server opened the channel and started nothing on it: it has no process to spare, or none for this account. */
+export function isProgramRefused(error: unknown): boolean {
+  return error instanceof Error && error.message === "Unable to exec";
 }
 
 /** Why the server does not connect us to a Unix socket of its own. */

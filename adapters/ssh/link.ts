@@ -7,7 +7,7 @@ import type { StartOptions } from "../posix/transport.js";
 import type { ServerFacts, SshClient } from "./client.js";
 import { connectPatiently } from "./connect-patiently.js";
 import { pause, unlessAborted } from "./deadline.js";
-import { isChannelRefused, toForwardingError, toGloveboxError } from "./errors.js";
+import { isChannelRefused, isProgramRefused, toForwardingError, toGloveboxError } from "./errors.js";
 import { createMember, type Member, type OnLink, type Room, type StartChannel } from "./member.js";
 
 /** sshd allows 10 sessions on a connection by default and frees a slot only after we saw its end: 8 never fail. */
@@ -20,6 +20,8 @@ const WAIT_FOR_CHANNEL_MS = 60_000;
 const REFUSED_PAUSE_MS = 50;
 /** How often the opening of one channel may meet with the end of its connection. */
 const MAX_LOSSES = 2;
+/** How often a host that cannot start a program just now is asked again. */
+const MAX_UNSTARTED = 2;
 /** A connection beyond the first that nobody uses is ended after this time. */
 const IDLE_MS = 30_000;
 
@@ -163,7 +165,7 @@ export function createLink({ host, label, connect, onEvent, onConnection }: Link
     forwardedTo?: string,
   ): Promise<OnLink<Channel>> {
     const until = performance.now() + WAIT_FOR_CHANNEL_MS;
-    for (let failed = 0; ; ) {
+    for (let failed = 0, unstarted = 0; ; ) {
       const room = await findRoom(options, until);
       const { member } = room;
       try {
@@ -179,6 +181,11 @@ export function createLink({ host, label, connect, onEvent, onConnection }: Link
           continue;
         }
         if (forwardedTo !== undefined) throw toForwardingError(error, host, forwardedTo);
+        if (isProgramRefused(error) && unstarted < MAX_UNSTARTED) {
+          unstarted += 1;
+          await pause(REFUSED_PAUSE_MS * unstarted);
+          continue;
+        }
         if (!isChannelRefused(error)) throw toGloveboxError(error, host);
         const others = member.channels;
         if (others >= proven && others > 0) limit = others;

@@ -5,7 +5,7 @@ import { type ContractHost, hostOverExec } from "../../src/testing/index.js";
 import { testLabels } from "../adapters/docker/engine-witness.js";
 import { type ContainerOptions, startContainer, type TestContainer } from "../support/containers.js";
 import { describeTarget } from "../support/describe-target.js";
-import { describeContract } from "./run.js";
+import { describeContract, FILE_THEMES } from "./run.js";
 
 const smallDisk = "/small";
 const smallBytes = 3 * 1024 * 1024;
@@ -59,6 +59,6 @@ describeTarget("docker", "the contract", () => {
     });
     // Root as Docker makes it, with what it can do by default; not what this adapter would make.
     const root = { readOnlyRootfs: false, user: "0:0", hostConfig: { CapDrop: [] } };
-    describeContract("docker (root, writable system)", attach(root), { variants: ["plain"] });
+    describeContract("docker (root, writable system)", attach(root), { variants: ["plain"], themes: FILE_THEMES });
   });
 });

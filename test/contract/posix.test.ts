@@ -20,32 +20,28 @@ function directory(name: string, owner?: { readonly uid: number; readonly gid: n
 
 const host = isRoot ? { host: smallDiskHost } : {};
 
+// On most systems sh is one of the other two: it is the one to run behind all layers.
 for (const [name, shell] of Object.entries(shells)) {
   const options = (): PosixTargetOptions => ({ shell, cwd: directory(name.replace(" ", "-")) });
   describeContract(`a POSIX shell (${name})`, () => posixTarget(options()), {
     ...host,
-    variants: name === "sh" ? ["plain", "behind all layers"] : ["plain"],
+    variants: [name === "sh" ? "behind all layers" : "plain"],
   });
 }
 
 describe("with a root", () => {
-  for (const name of ["sh", "busybox sh"] as const) {
-    const root = directory(`root-${name.length}/in`);
-    const options = { shell: shells[name], root, cwd: directory(`root-${name.length}/in/work`), transport: { cwd: "/" } };
-    describeContract(`a POSIX shell with a root (${name})`, () => posixTarget(options), { variants: ["plain"] });
-  }
+  const options = { shell: shells["busybox sh"], root: directory("root/in"), cwd: directory("root/in/work"), transport: { cwd: "/" } };
+  describeContract("a POSIX shell with a root (busybox sh)", () => posixTarget(options), { variants: ["plain"] });
 });
 
 describe.skipIf(!isRoot)("as an ordinary user", () => {
-  for (const name of ["sh", "busybox sh"] as const) {
-    describeContract(
-      `a POSIX shell as an ordinary user (${name})`,
-      async () => {
-        const { uid, gid, home } = await ensureAccount();
-        const cwd = directory(`user-${name.length}`, { uid, gid });
-        return posixTarget({ shell: shells[name], cwd, transport: { uid, gid, cwd: "/", env: { PATH: process.env.PATH, HOME: home } } });
-      },
-      { variants: ["plain"] },
-    );
-  }
+  describeContract(
+    "a POSIX shell as an ordinary user (sh)",
+    async () => {
+      const { uid, gid, home } = await ensureAccount();
+      const cwd = directory("user", { uid, gid });
+      return posixTarget({ shell: shells.sh, cwd, transport: { uid, gid, cwd: "/", env: { PATH: process.env.PATH, HOME: home } } });
+    },
+    { variants: ["plain"] },
+  );
 });

@@ -15,7 +15,23 @@ export interface ContractTestOptions {
   readonly ordinaryUser?: boolean;
   /** Which of the three ways to run the suite. Default: all. */
   readonly variants?: readonly Variant[];
+  /** Default: all. */
+  readonly themes?: readonly string[];
 }
+
+/** What takes no command: the themes of the file verbs. */
+export const FILE_THEMES = [
+  "read",
+  "read lines",
+  "write",
+  "write if match",
+  "stat",
+  "readdir",
+  "realpath",
+  "names",
+  "content",
+  "environment",
+];
 
 export type Variant = keyof typeof VARIANTS;
 
@@ -30,7 +46,7 @@ const VARIANTS = {
  * that do not apply are skipped with their reason. `makeTarget` is called once per variant.
  */
 export function describeContract(name: string, makeTarget: () => Target | Promise<Target>, options: ContractTestOptions = {}): void {
-  const { host, ordinaryUser, variants = Object.keys(VARIANTS) as Variant[] } = options;
+  const { host, ordinaryUser, variants = Object.keys(VARIANTS) as Variant[], themes } = options;
   for (const variant of variants) {
     describe(`${name}, ${variant}`, () => {
       let session: ContractSession;
@@ -41,7 +57,7 @@ export function describeContract(name: string, makeTarget: () => Target | Promis
       afterAll(async () => {
         await session?.close();
       });
-      for (const each of contractCases) {
+      for (const each of contractCases.filter(({ theme }) => themes?.includes(theme) ?? true)) {
         it(`${each.theme}: ${each.name}${each.id === undefined ? "" : ` (${each.id})`}`, { timeout: 130_000 }, async ({ skip }) => {
           const reason = session.skipReason(each);
           if (reason !== undefined) skip(reason);

@@ -145,6 +145,9 @@ export const SPARE = `
         f_=\${f_#/proc/}
         start_of "\${f_%/environ}"
         [ -n "$s_" ] || continue 2
+        # One that is just becoming another program has no environment for a moment.
+        v_=
+        [ ! -r "/proc/$f_" ] || IFS= read -r v_ 2>/dev/null <"/proc/$f_" || [ -n "$v_" ] || continue 2
       done
       return
     done
