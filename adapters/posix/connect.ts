@@ -37,6 +37,7 @@ export async function connectPosix(transport: Transport, options: PosixOptions =
     maxFileLanes = 3,
     maxBusyLanes = 4,
     spareLanes = 1,
+    maxSpareLanes = spareLanes,
     env = {},
     onEvent,
     signal,
@@ -71,7 +72,7 @@ export async function connectPosix(transport: Transport, options: PosixOptions =
       const process = await transport.start([...shell, "-c", BOOT, "glovebox"], { purpose: "command" });
       return await openSpare(process, spareScript(facts, place, { shell: shell.join(" "), marker, tag }), { marker, tag });
     },
-    noExec === undefined ? spareLanes : 0,
+    noExec === undefined ? { least: spareLanes, most: Math.max(spareLanes, maxSpareLanes) } : { least: 0, most: 0 },
   );
   const execContext = {
     spares,

@@ -27,6 +27,8 @@ export interface PosixOptions {
   readonly maxBusyLanes?: number;
   /** Shells that wait for a command. Default 1; with 0 each command opens its own. */
   readonly spareLanes?: number;
+  /** Where commands follow one another closely, up to so many. Default: `spareLanes`. */
+  readonly maxSpareLanes?: number;
   /** Report a command as out of memory when the kernel's count for the target's control group rose while it ran. For containers. */
   readonly countOutOfMemory?: boolean;
   readonly onEvent?: (event: GloveboxEvent) => void;

@@ -13,10 +13,21 @@ export interface Spares {
  */
 const REFILL_AFTER_MS = 50;
 
-/** Keeps `count` shells waiting. With 0, each command opens its own. */
-export function createSpares(open: () => Promise<Spare>, count: number): Spares {
+/** Without a command that had to wait for its shell in so long, there are no more kept than at the beginning. */
+const CALM_MS = 60_000;
+
+export interface SpareCounts {
+  /** So many shells are kept waiting. With 0, each command opens its own. */
+  readonly least: number;
+  /** One more is kept each time that a command found none ready, up to so many: where opening one takes several round trips. */
+  readonly most: number;
+}
+
+export function createSpares(open: () => Promise<Spare>, { least, most }: SpareCounts): Spares {
   const ready: Spare[] = [];
   const waiting: { readonly resolve: (spare: Spare) => void; readonly reject: (error: unknown) => void }[] = [];
+  let count = least;
+  let shortMs = performance.now();
   let opening = 0;
   let closed = false;
   let refill: ReturnType<typeof setTimeout> | undefined;
@@ -50,6 +61,7 @@ export function createSpares(open: () => Promise<Spare>, count: number): Spares 
     async claim(signal) {
       if (signal?.aborted) throw abortError(signal, { retrySafe: true });
       if (closed) throw gone();
+      if (performance.now() - shortMs > CALM_MS) count = least;
       for (let spare = ready.shift(); spare !== undefined; spare = ready.shift()) {
         if (!spare.alive) continue;
         refill ??= setTimeout(() => {
@@ -58,6 +70,8 @@ export function createSpares(open: () => Promise<Spare>, count: number): Spares 
         }, REFILL_AFTER_MS);
         return spare;
       }
+      shortMs = performance.now();
+      if (count > 0) count = Math.min(count + 1, most);
       return await new Promise<Spare>((resolve, reject) => {
         const settle = (): void => signal?.removeEventListener("abort", leave);
         const entry = {

@@ -62,6 +62,8 @@ async function openVerbs(
   const { signal, onEvent } = connecting;
   try {
     return await connectPosix(transport, {
+      // Opening one takes three round trips: so many keep up with commands that follow one another at once.
+      maxSpareLanes: 4,
       ...(cwd !== undefined && { cwd }),
       ...(root !== undefined && { root }),
       ...(durable !== undefined && { durable }),

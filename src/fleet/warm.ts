@@ -16,6 +16,8 @@ export interface Warm {
   close(): Promise<void>;
 }
 
+/** After a claim, so that the engine first serves the user's first calls. */
+const REFILL_AFTER_MS = 150;
 /** After a failure, so that an engine in trouble is not asked all the time. */
 const RETRY_MS = 5_000;
 
@@ -23,6 +25,7 @@ export function createWarm(ground: Ground, maker: Maker): Warm {
   const { size, paused } = ground.settings.warm;
   const ready: (Made & { readonly paused: boolean })[] = [];
   let filling: Promise<void> | undefined;
+  let refilling: ReturnType<typeof setTimeout> | undefined;
   let notBefore = Number.NEGATIVE_INFINITY;
   let closed = false;
 
@@ -56,8 +59,11 @@ export function createWarm(ground: Ground, maker: Maker): Warm {
       return at < 0 ? undefined : ready.splice(at, 1)[0];
     },
     refill() {
-      if (closed || ready.length >= size || ground.now() < notBefore) return;
-      filling ??= fill();
+      if (closed || filling !== undefined || ready.length >= size || ground.now() < notBefore) return;
+      refilling ??= setTimeout(() => {
+        refilling = undefined;
+        if (!closed) filling ??= fill();
+      }, REFILL_AFTER_MS);
     },
     async settled() {
       await filling;
@@ -75,6 +81,7 @@ export function createWarm(ground: Ground, maker: Maker): Warm {
     },
     async close() {
       closed = true;
+      clearTimeout(refilling);
       await filling;
       await Promise.all(ready.splice(0).map((made) => attempt(maker.scrap(made))));
     },

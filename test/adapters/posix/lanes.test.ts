@@ -6,7 +6,7 @@ import { firstLaneScript } from "../../../adapters/posix/library.js";
 import { BOOT, openShLane } from "../../../adapters/posix/sh-lane.js";
 import type { GloveboxEvent } from "../../../src/contract/events.js";
 import { localTransport } from "./local-transport.js";
-import { openPosix, outputOf, sleep } from "./open-posix.js";
+import { eventually, openPosix, outputOf, sleep } from "./open-posix.js";
 
 async function bareLane() {
   const transport = localTransport();
@@ -121,5 +121,23 @@ describe("a lane", () => {
     await sleep(500);
     expect(readdirSync(directory)).toEqual(["a.bin"]);
     expect(codes.get("written") ?? 0).toBeGreaterThan(0);
+  });
+});
+
+describe("spares", () => {
+  it("one waits for the next command; where commands came too fast for that, up to `maxSpareLanes`", async () => {
+    for (const [options, waiting] of [
+      [{}, 1],
+      [{ maxSpareLanes: 3 }, 3],
+    ] as const) {
+      const { connection, transport } = await openPosix(options);
+      const commands = 6;
+      const said = await Promise.all(Array.from({ length: commands }, (_, index) => outputOf(connection, `echo ${index}`)));
+      expect(said).toEqual(Array.from({ length: commands }, (_, index) => `${index}\n`));
+      const opened = (): number => transport.started.filter(({ purpose }) => purpose === "command").length;
+      await eventually("they are opened", () => opened() === commands + waiting);
+      await sleep(300);
+      expect(opened()).toBe(commands + waiting);
+    }
   });
 });
