@@ -52,7 +52,10 @@ export async function connectPosix(transport: Transport, options: PosixOptions =
       maxFileLanes,
       maxBusyLanes,
       script: () => laneScript(facts, place),
-      onLost: ({ message }) => onEvent?.({ type: "target_lost", target: label, message }),
+      onLost: ({ message }) => {
+        spares.renew();
+        onEvent?.({ type: "target_lost", target: label, message });
+      },
       onRestored: () => onEvent?.({ type: "target_restored", target: label }),
     },
     { lane, identity },

@@ -51,6 +51,7 @@ export async function exec(context: ExecContext, command: string, options: ExecO
       await atMost(LAST_WORDS_MS, running);
       throw gone ? asError(error) : mayStillRun(error);
     }
+    if (end.outcome.kind === "lost") context.spares.renew();
     return await resultOf(end, () => context.kill(run));
   } finally {
     signal?.removeEventListener("abort", abort);

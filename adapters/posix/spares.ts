@@ -4,6 +4,8 @@ import type { Spare } from "./spare.js";
 export interface Spares {
   /** A shell that waits for a command, taken for good; the next one is opened behind it. */
   claim(signal?: AbortSignal): Promise<Spare>;
+  /** Lets go of those that wait, since the way to them may be gone without their knowing yet. */
+  renew(): void;
   close(): void;
 }
 
@@ -92,6 +94,10 @@ export function createSpares(open: () => Promise<Spare>, { least, most }: SpareC
         waiting.push(entry);
         fill();
       });
+    },
+    renew() {
+      for (const spare of ready.splice(0)) spare.destroy();
+      fill();
     },
     close() {
       closed = true;

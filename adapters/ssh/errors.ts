@@ -34,7 +34,7 @@ export function toGloveboxError(error: unknown, host: string, problems: readonly
     return make("unsupported", text);
   }
   if (isProgramRefused(error)) {
-    const text = `${host} lets this account in, but starts no program for it (${message}). Check that it has processes to spare (ulimit -u) and that commands are allowed; nothing ran, so try again.`;
+    const text = `${host} lets this account in, but starts no program for it (${message}). Nothing ran. Check that the account has processes to spare and may run commands, then try again.`;
     return make("not_started", text);
   }
   if (code === "ENOTFOUND" || code === "EAI_AGAIN") {
