@@ -4,7 +4,7 @@ import { type PosixTargetOptions, posixTarget, scratchDirectory } from "../adapt
 import { shells } from "../adapters/posix/shells.js";
 import { smallDiskHost } from "../adapters/posix/small-disk.js";
 import { ensureAccount } from "../support/account.js";
-import { describeContract } from "./run.js";
+import { describeContract, FILE_THEMES } from "./run.js";
 
 const isRoot = process.getuid?.() === 0;
 const scratch = scratchDirectory();
@@ -20,18 +20,22 @@ function directory(name: string, owner?: { readonly uid: number; readonly gid: n
 
 const host = isRoot ? { host: smallDiskHost } : {};
 
-// On most systems sh is one of the other two: it is the one to run behind all layers.
 for (const [name, shell] of Object.entries(shells)) {
   const options = (): PosixTargetOptions => ({ shell, cwd: directory(name.replace(" ", "-")) });
   describeContract(`a POSIX shell (${name})`, () => posixTarget(options()), {
     ...host,
-    variants: [name === "sh" ? "behind all layers" : "plain"],
+    variants: ["plain"],
+    // On most systems sh is one of the others.
+    ...(name === "sh" && { themes: FILE_THEMES }),
   });
 }
 
 describe("with a root", () => {
   const options = { shell: shells["busybox sh"], root: directory("root/in"), cwd: directory("root/in/work"), transport: { cwd: "/" } };
-  describeContract("a POSIX shell with a root (busybox sh)", () => posixTarget(options), { variants: ["plain"] });
+  describeContract("a POSIX shell with a root (busybox sh)", () => posixTarget(options), {
+    variants: ["plain"],
+    themes: [...FILE_THEMES, "confinement", "exec", "grep", "find"],
+  });
 });
 
 describe.skipIf(!isRoot)("as an ordinary user", () => {
@@ -42,6 +46,6 @@ describe.skipIf(!isRoot)("as an ordinary user", () => {
       const cwd = directory("user", { uid, gid });
       return posixTarget({ shell: shells.sh, cwd, transport: { uid, gid, cwd: "/", env: { PATH: process.env.PATH, HOME: home } } });
     },
-    { variants: ["plain"] },
+    { variants: ["plain"], themes: [...FILE_THEMES, "exec", "kill"] },
   );
 });
