@@ -7,6 +7,8 @@ import type { ProcessOutcome, RemoteProcess } from "./transport.js";
 
 /** So many requests travel ahead of their answers: the latency of the link is paid once for all of them. */
 const MAX_UNDER_WAY = 64;
+/** A payload is a sign of life only when it is through: on a slow link that takes a while. */
+const SLOWEST_BYTES_PER_MS = 16;
 /** What the target's shell said last is kept for the error that explains a lost lane. */
 const MAX_STDERR_BYTES = 4096;
 
@@ -53,7 +55,8 @@ export function openShLane(process: RemoteProcess, script: string): Lane {
     clearTimeout(timer);
     const [first] = underWay;
     if (first === undefined || !alive) return;
-    const { verb, idleMs } = first.call;
+    const { verb, payload } = first.call;
+    const idleMs = first.call.idleMs + Math.round((payload?.byteLength ?? 0) / SLOWEST_BYTES_PER_MS);
     timer = setTimeout(() => end(silent(verb, idleMs)), idleMs);
   };
 

@@ -9,7 +9,7 @@ import { lastOf, wordsOf } from "./reply.js";
 
 /** What a shared lane carries without holding others up. */
 const INLINE_BYTES = 1024 * 1024;
-const CHUNK_BYTES = 256 * 1024;
+const CHUNK_BYTES = 1024 * 1024;
 /** Chunks that travel ahead of their answers. */
 const MAX_UNDER_WAY = 16;
 /** A write may wait for a lock and for a slow disk. */
