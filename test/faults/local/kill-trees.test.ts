@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { Environment } from "../../../src/contract/target.js";
@@ -32,10 +32,19 @@ async function plant(
   run({ cwd, env: { NAP: join(root, "nap.sh") } });
   const pids = (): number[] => pidsIn(cwd);
   afterwards(() => {
-    for (const pid of pids().filter(lives)) process.kill(pid, "SIGKILL");
+    // By then a number may have gone to somebody else.
+    for (const pid of pids().filter((each) => isAt(each, cwd))) process.kill(pid, "SIGKILL");
   });
   await eventually(`${STARTED} processes run`, () => pids().length >= STARTED);
   return pids;
+}
+
+function isAt(pid: number, directory: string): boolean {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`) === directory;
+  } catch {
+    return false;
+  }
 }
 
 function pidsIn(directory: string): number[] {
