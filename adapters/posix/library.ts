@@ -51,7 +51,7 @@ export function laneVariant(facts: TargetFacts, place: LanePlace): string {
     start_of "$$"
     ST=\${s_:-0} O=$BOOT:$NS:$$:\${s_:-0} ref= old= ud= j_=
     if [ -n "$T" ]; then
-      ref=$T/lane-$CONN-$$-$ST
+      ref=$T/lane-$CONN-$NS-$$-$ST
       true >"$ref" || ref=
       [ -z "$ref" ] || [ -z "$BASH_VERSION" ] || { old=$ref.old; true >"$old"; }
     fi

@@ -93,9 +93,11 @@ export const SWEEP = `
       dead "$w_" || continue
       clear_lock "\${k_##*/}" "$w_"
     done
-    for k_ in "$T"/lane-*; do
+    # Only of those that are seen from here: others share this directory, but not our processes.
+    [ "$ST" != 0 ] || { z ok "$swept"; return; }
+    for k_ in "$T"/lane-*-"$NS"-*; do
       [ "$c_" -lt "$1" ] || break
-      x_=\${k_#"$T"/lane-*-}
+      x_=\${k_##*"-$NS-"}
       x_=\${x_%.old}
       start_of "\${x_%-*}"
       [ "$s_" = "\${x_#*-}" ] || { c_=$((c_ + 1)); rm -f -- "$k_"; }

@@ -72,9 +72,9 @@ export const ENDING = `
     [ -z "$ud" ] || drop
     [ -z "$ref" ] || rm -f -- "$ref" "$old"
     sleep 3
-    for l_ in "$T/lane-$CONN"-*; do
+    for l_ in "$T/lane-$CONN-$NS"-*; do
       [ -f "$l_" ] || continue
-      x_=\${l_##*"lane-$CONN-"}
+      x_=\${l_##*"lane-$CONN-$NS-"}
       start_of "\${x_%-*}"
       [ "$s_" != "\${x_#*-}" ] || exit 0
     done
