@@ -72,6 +72,12 @@ export const WRITE = `
     name_lock "$f"
     take "$k" 4 && h_=$k
   }
+  # Whoever just made this file has a moment in which its temporary name is a second one. Waits for the end of that.
+  unlinking() {
+    [ -z "$LINKS" ] && [ "$n_" -lt 3 ] || return
+    n_=$((n_ + 1))
+    sleep 0.05 2>/dev/null || sleep 1
+  }
   # Nothing is left of a write that failed.
   undo() {
     [ -z "$t" ] || [ ! -e "./$t" ] || rm -f -- "./$t"
@@ -225,7 +231,8 @@ export const UPLOAD = `
 /** How the old file's mode, owner and names are learned, where the target has a stat that knows `-c`. */
 export const ATTRIBUTES_BY_STAT = `
   attributes() {
-    set -- $(stat -c '%a %u:%g %h' -- "./$b" 2>&1)
+    n_=0
+    while set -- $(stat -c '%a %u:%g %h' -- "./$b" 2>&1); [ "$#" = 3 ] && [ "$3" != 1 ] && unlinking; do :; done
     [ "$#" = 3 ] || { no errno "$*"; return; }
     [ "$3" = 1 ] || [ -n "$LINKS" ] || { no hard_link "$3"; return; }
     mode=$1
@@ -242,7 +249,8 @@ export const ATTRIBUTES_BY_STAT = `
 /** The same without: a copy has them, and its content is overwritten. */
 export const ATTRIBUTES_BY_COPY = `
   attributes() {
-    set -- $(ls -ldn -- "./$b" 2>&1)
+    n_=0
+    while set -- $(ls -ldn -- "./$b" 2>&1); [ "$#" -ge 8 ] && [ "$2" != 1 ] && unlinking; do :; done
     [ "$#" -ge 8 ] || { no errno "$*"; return; }
     [ "$2" = 1 ] || [ -n "$LINKS" ] || { no hard_link "$2"; return; }
     [ "$3:$4" = "$ME" ] || own=$3:$4
