@@ -44,7 +44,8 @@ export async function writeLocked(request: WriteRequest): Promise<FileWritten> {
     const first = walker.locate(path);
     const { canonicalPath } = first;
     try {
-      checkTarget(request, first);
+      // Whoever makes the file just now has it under two names for a moment, and the lock until that is over.
+      checkTarget({ ...request, policy: { ...request.policy, hardLinks: "break" } }, first);
     } finally {
       first.close();
     }
