@@ -2,12 +2,12 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ssh } from "../adapters/ssh/index.js";
 import { openEnvironment } from "../src/environment.js";
 import { startProxy } from "../test/support/proxy.js";
 import { startSshd } from "../test/support/sshd.js";
 import { timed } from "./measure.js";
 import { scp } from "./ssh-rivals.js";
+import { targetBehind } from "./ssh-target.js";
 import type { Table } from "./table.js";
 
 export const name = "ssh-throughput";
@@ -25,15 +25,7 @@ export async function run(): Promise<Table> {
     const rows: string[][] = [];
     for (const rttMs of [0, 100]) {
       await using proxy = await startProxy(server, { rttMs });
-      const target = ssh({
-        host: proxy.host,
-        port: proxy.port,
-        user: server.account.name,
-        identity: server.privateKeyPath,
-        hostKey: server.hostKeyFingerprint,
-        config: "none",
-        cwd: server.workspace,
-      });
+      const target = targetBehind(proxy, server);
       await using environment = await openEnvironment(target);
       const write = await timed(() => environment.writeFile("ours", data));
       const read = await timed(() => environment.readFile("ours"));

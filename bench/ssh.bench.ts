@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
-import { ssh } from "../adapters/ssh/index.js";
 import type { Environment } from "../src/contract/target.js";
 import { openEnvironment } from "../src/environment.js";
 import { startProxy } from "../test/support/proxy.js";
 import { type SshServer, startSshd } from "../test/support/sshd.js";
 import { measure, ms, ratio, timed } from "./measure.js";
 import { openRivals, type Rivals } from "./ssh-rivals.js";
+import { targetBehind } from "./ssh-target.js";
 import type { Table } from "./table.js";
 
 export const name = "ssh";
@@ -20,15 +20,7 @@ export async function run(): Promise<Table> {
   const rows: string[][] = [];
   for (const rttMs of RTTS_MS) {
     await using proxy = await startProxy(server, { rttMs });
-    const target = ssh({
-      host: proxy.host,
-      port: proxy.port,
-      user: server.account.name,
-      identity: server.privateKeyPath,
-      hostKey: server.hostKeyFingerprint,
-      config: "none",
-      cwd: server.workspace,
-    });
+    const target = targetBehind(proxy, server);
     await using environment = await openEnvironment(target);
     await using rivals = await openRivals(server, proxy.port);
     rows.push(...(await rowsAt(rttMs, environment, rivals, server)));

@@ -1,5 +1,6 @@
 import { abortError, GloveboxError } from "../../src/contract/errors.js";
 import type { ExecOptions, ExecResult } from "../../src/contract/operations.js";
+import { atMost } from "./at-most.js";
 import { composeRequest, type RequestContext } from "./exec-request.js";
 import type { Run } from "./kill.js";
 import { signalName } from "./signals.js";
@@ -120,15 +121,4 @@ function connectionClosed(): GloveboxError {
     "gone",
     "The connection was closed while the command ran, which ended it. Open a new one, and check what was done so far.",
   );
-}
-
-async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  await Promise.race([
-    work.catch(() => undefined),
-    new Promise((resolve) => {
-      timer = setTimeout(resolve, ms);
-    }),
-  ]);
-  clearTimeout(timer);
 }

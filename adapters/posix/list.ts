@@ -70,7 +70,8 @@ function statOfLs(seconds: string, permissions: string, words: Words): Stat {
   };
 }
 
-const KIND_OF_LETTER: Readonly<Record<string, FileKind>> = {
+/** What find's `%y` says. */
+export const KIND_OF_LETTER: Readonly<Record<string, FileKind>> = {
   f: "file",
   d: "directory",
   l: "symlink",

@@ -1,18 +1,9 @@
-import type { FileKind, FindQuery, FindResult, FoundPath, SearchOptions } from "../../src/contract/operations.js";
+import type { FindQuery, FindResult, FoundPath, SearchOptions } from "../../src/contract/operations.js";
 import type { TargetFacts } from "./facts.js";
 import { badGlob, globRegex } from "./glob-regex.js";
+import { KIND_OF_LETTER } from "./list.js";
 import { quote } from "./quote.js";
 import type { RunSearch } from "./search.js";
-
-const KINDS: Readonly<Record<string, FileKind>> = {
-  f: "file",
-  d: "directory",
-  l: "symlink",
-  p: "fifo",
-  s: "socket",
-  b: "block_device",
-  c: "character_device",
-};
 
 /** Hidden entries are found, `.git` directories are not entered, symlinks are named and not followed. */
 export async function findBy(
@@ -29,7 +20,7 @@ export async function findBy(
     root,
     needs: "directory",
     script: `{ ${list}; echo "$?" >"$st"; } </dev/null | first_names ${limit + 1}`,
-    onBytes: namesIn((name) => void found.push({ path: name.slice(1), kind: KINDS[name[0] ?? ""] ?? "unknown" })),
+    onBytes: namesIn((name) => void found.push({ path: name.slice(1), kind: KIND_OF_LETTER[name[0] ?? ""] ?? "unknown" })),
     ...(signal && { signal }),
   });
   if (engine === "fd" && end.status !== 0 && found.length === 0 && /glob|pattern/i.test(end.complaints))

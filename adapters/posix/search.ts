@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { abortError, GloveboxError } from "../../src/contract/errors.js";
 import type { SearchVerbs } from "../../src/contract/operations.js";
+import { atMost } from "./at-most.js";
 import { errorOf } from "./errors.js";
 import type { TargetFacts } from "./facts.js";
 import { type Frame, LaneLost } from "./lane.js";
@@ -122,15 +123,4 @@ function tooLong(): GloveboxError {
     `The search was given up after ${DEADLINE_MS / 1000} s. Search a smaller directory, or for a simpler pattern.`,
     { retrySafe: true },
   );
-}
-
-async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  await Promise.race([
-    work.catch(() => undefined),
-    new Promise((resolve) => {
-      timer = setTimeout(resolve, ms);
-    }),
-  ]);
-  clearTimeout(timer);
 }
