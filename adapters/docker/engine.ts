@@ -1,6 +1,7 @@
-import { Agent as HttpAgent } from "node:http";
+import { Agent as HttpAgent, type RequestOptions as HttpOptions, type OutgoingHttpHeaders } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
 import type Docker from "dockerode";
+import type { DockerOptions } from "dockerode";
 import { GloveboxError } from "../../src/contract/errors.js";
 import { type EngineAddress, type EngineOptions, engineAddress } from "./engine-address.js";
 import { toGloveboxError } from "./errors.js";
@@ -47,9 +48,9 @@ export function connectEngine(options: EngineOptions = {}): Engine {
   const load = async (): Promise<Docker> => {
     const { default: Dockerode } = await import("dockerode");
     // The types do not know `agent`; docker-modem does.
-    const options = { ...address.modem, agent: address.agent ?? ownAgent };
-    const docker = new Dockerode(options);
-    refuseRedirects(docker.modem as unknown as Requests);
+    const agent = address.agent ?? ownAgent;
+    const docker = new Dockerode({ ...address.modem, agent } as DockerOptions);
+    adjustRequests(docker.modem as unknown as Requests, oneTime(agent as HttpAgent));
     return docker;
   };
   const once: Engine["call"] = async (call, run) => {
@@ -76,18 +77,28 @@ export function connectEngine(options: EngineOptions = {}): Engine {
   };
 }
 
+type RequestOptions = Pick<HttpOptions, "agent"> & { readonly headers: OutgoingHttpHeaders; readonly maxRedirects?: number };
+
 /** The part of docker-modem through which all requests go. */
 interface Requests {
-  buildRequest(options: object, ...rest: never[]): void;
+  buildRequest(options: RequestOptions, ...rest: never[]): void;
 }
 
 /**
  * An engine never redirects; docker-modem would follow, to a host that whoever answers names, and an error there has no
- * listener and ends the process.
+ * listener and ends the process. And a connection that becomes a process's is lost to other requests: taken from those kept
+ * alive, it leaves the next one (how a command ended) to open its own, which takes the engine 3 ms while it is busy.
  */
-function refuseRedirects(modem: Requests): void {
+function adjustRequests(modem: Requests, oneTime: HttpAgent): void {
   const buildRequest = modem.buildRequest.bind(modem);
-  modem.buildRequest = (options, ...rest) => buildRequest({ ...options, maxRedirects: 0 }, ...rest);
+  modem.buildRequest = (options, ...rest) =>
+    buildRequest({ ...options, maxRedirects: 0, agent: options.headers.Upgrade === undefined ? options.agent : oneTime }, ...rest);
+}
+
+/** Opens its connections as the other does, and keeps none. */
+function oneTime(agent: HttpAgent): HttpAgent {
+  const { createConnection } = agent as unknown as { createConnection(...parameters: unknown[]): unknown };
+  return Object.assign(new HttpAgent(), { createConnection: createConnection.bind(agent), protocol: (agent as { protocol?: string }).protocol });
 }
 
 function newAgent({ modem }: EngineAddress): HttpAgent {

@@ -44,6 +44,8 @@ const READY_MS = 20_000;
 const OUTCOME_MS = 10_000;
 /** After the authority's word: so long may nothing come before what is still on its way counts as lost. */
 const TAIL_MS = 500;
+/** The end of stdin is a trip of its own between an engine and its helpers, which a shell that leaves by itself can do without. */
+const END_AFTER_MS = 100;
 const MAX_STDERR_BYTES = 2048;
 
 /** Makes a spare of a process that was started with `BOOT`. Resolves when it waits for its command. */
@@ -151,7 +153,8 @@ export async function openSpare(
     const words = await Promise.race([told, Promise.resolve([undefined, undefined])]);
     // All is here: the relays may go, and with them whoever kept their pipes open.
     stdin.write("done\n");
-    stdin.end();
+    const ending = setTimeout(() => stdin.end(), END_AFTER_MS);
+    void process.outcome.then(() => clearTimeout(ending));
     const outcome = await within(OUTCOME_MS, process.outcome, (): ProcessOutcome => ({ kind: "lost", error: unheard() }));
     const text = words[0] ?? words[1];
     return { outcome, ...(text === undefined ? {} : { report: parseReport(text) }) };
