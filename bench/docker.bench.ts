@@ -3,7 +3,7 @@ import Docker from "dockerode";
 import { docker } from "../adapters/docker/index.js";
 import { openEnvironment } from "../src/environment.js";
 import { execPerCall, openNaiveLane } from "./docker-rivals.js";
-import { measure, ms, ratio, spread, timed } from "./measure.js";
+import { measure, ms, ratio, timed } from "./measure.js";
 import type { Table } from "./table.js";
 
 export const name = "docker";
@@ -95,9 +95,8 @@ export async function run(): Promise<Table> {
     () => perCall(writeScript(large.length, "large"), large),
     () => naive.request(laneWrite(large.length, "large"), large),
   );
-  const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, PACE_MS));
-  const paced = await measurePaced(40, () => environment.exec("true"), pause);
-  const rivalPaced = await measurePaced(15, () => execPerCall(container, ["true"]), pause);
+  const paced = await measure(40, () => environment.exec("true"), PACE_MS);
+  const rivalPaced = await measure(15, () => execPerCall(container, ["true"]), PACE_MS);
   rows.push([`\`true\`, one every ${PACE_MS} ms`, ms(paced.p50), ms(paced.p95), ms(rivalPaced.p50), ratio(rivalPaced.p50, paced.p50), ""]);
   await compare(
     "`true`, one after another",
@@ -117,13 +116,4 @@ export async function run(): Promise<Table> {
     columns: ["what", "p50", "p95", "exec per call p50", "exec / ours", "naive lane p50"],
     rows,
   };
-}
-
-async function measurePaced(times: number, act: () => Promise<unknown>, pause: () => Promise<void>) {
-  const durations: number[] = [];
-  for (let index = 0; index < times; index += 1) {
-    await pause();
-    durations.push(await timed(act));
-  }
-  return spread(durations);
 }

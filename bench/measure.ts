@@ -4,11 +4,12 @@ export interface Spread {
   readonly p95: number;
 }
 
-/** Times `act`, one call after another, after a tenth as many to warm up. */
-export async function measure(times: number, act: (index: number) => Promise<unknown>): Promise<Spread> {
+/** Times `act`, one call after another or with a pause before each, after a tenth as many to warm up. */
+export async function measure(times: number, act: (index: number) => Promise<unknown>, pauseMs = 0): Promise<Spread> {
   for (let index = 0; index < Math.ceil(times / 10); index += 1) await act(-1 - index);
   const durations: number[] = [];
   for (let index = 0; index < times; index += 1) {
+    if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
     const started = performance.now();
     await act(index);
     durations.push(performance.now() - started);

@@ -13,6 +13,9 @@ export const name = "ssh";
 
 const RTTS_MS = [0, 20, 100];
 const IN_FLIGHT = 64;
+/** A command every so often, as a model gives them, and one after another. */
+const PACE_MS = 500;
+const PACED = `\`true\`, one every ${PACE_MS} ms`;
 
 /** Each verb over a link of 0, 20 and 100 ms, beside the usual ways to do the same on the same link. */
 export async function run(): Promise<Table> {
@@ -46,23 +49,26 @@ async function rowsAt(rttMs: number, environment: Environment, rivals: Rivals, {
     const { data } = await environment.readFile("file");
     await environment.writeFile("file", data, { ifMatch: createHash("sha256").update(data).digest("hex") });
   };
-  const verbs: readonly (readonly [string, () => Promise<unknown>, string, Buffer | undefined, (() => Promise<unknown>) | undefined])[] = [
+  type Verb = readonly [what: string, ours: () => Promise<unknown>, command: string, stdin?: Buffer, sftp?: () => Promise<unknown>];
+  const verbs: readonly Verb[] = [
     ["read 4 KiB", () => environment.readFile("file"), `cat ${file}`, undefined, () => readFile(file)],
     ["write 4 KiB", () => environment.writeFile("file", content), writeScript, content, () => writeFile(`${file}-sftp`, content)],
     ["edit 4 KiB", edit, "", undefined, async () => await writeFile(`${file}-sftp`, await readFile(`${file}-sftp`))],
     ["stat", () => environment.stat("file"), `stat ${file}`, undefined, () => stat(file)],
     ["ls", () => environment.readdir("."), `ls -la ${workspace}`, undefined, () => readdir(workspace)],
-    ["grep", () => environment.grep(".", { pattern: "nothing", limit: 10 }), `grep -r nothing ${workspace} || true`, undefined, undefined],
-    ["find", () => environment.find(".", { pattern: "*.txt", limit: 10 }), `find ${workspace} -name '*.txt'`, undefined, undefined],
-    ["`true`", () => environment.exec("true"), "true", undefined, undefined],
+    ["grep", () => environment.grep(".", { pattern: "nothing", limit: 10 }), `grep -r nothing ${workspace} || true`],
+    ["find", () => environment.find(".", { pattern: "*.txt", limit: 10 }), `find ${workspace} -name '*.txt'`],
+    [PACED, () => environment.exec("true"), "true"],
+    ["`true`, one after another", () => environment.exec("true"), "true"],
   ];
   const times = rttMs === 0 ? 60 : 12;
   const rows: string[][] = [];
   for (const [what, ours, command, stdin, viaSftp] of verbs) {
-    const own = (await measure(times, ours)).p50;
+    const pauseMs = what === PACED ? PACE_MS : 0;
+    const own = (await measure(times, ours, pauseMs)).p50;
     const shell = async (run: (command: string, stdin?: Buffer) => Promise<Buffer>, repeats: number): Promise<number> => {
       const act = command === "" ? async () => void (await run(writeScript, await run(`cat ${file}`))) : () => run(command, stdin);
-      return (await measure(repeats, act)).p50;
+      return (await measure(repeats, act, pauseMs)).p50;
     };
     const fresh = await shell(rivals.ssh, 4);
     const master = await shell(rivals.controlMaster, 8);

@@ -98,7 +98,10 @@ function adjustRequests(modem: Requests, oneTime: HttpAgent): void {
 /** Opens its connections as the other does, and keeps none. */
 function oneTime(agent: HttpAgent): HttpAgent {
   const { createConnection } = agent as unknown as { createConnection(...parameters: unknown[]): unknown };
-  return Object.assign(new HttpAgent(), { createConnection: createConnection.bind(agent), protocol: (agent as { protocol?: string }).protocol });
+  return Object.assign(new HttpAgent(), {
+    createConnection: createConnection.bind(agent),
+    protocol: (agent as { protocol?: string }).protocol,
+  });
 }
 
 function newAgent({ modem }: EngineAddress): HttpAgent {

@@ -48,6 +48,8 @@ function fdCommand({ fd }: TargetFacts, pattern: string): string {
       "--color",
       "never",
       "--case-sensitive",
+      // More of them only wait for one another in trees of this size: 17,000 names take 40 ms with any number, and 50 names 7 or 14.
+      "--threads=1",
     ],
     ...(fd?.everywhere === true ? ["--no-require-git"] : []),
     ...(trimmed === pattern ? [] : ["--type", "directory"]),

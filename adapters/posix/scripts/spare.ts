@@ -73,9 +73,10 @@ export const SPARE = `
     begin() {
       o_=-
       [ -z "$1" ] || oom
-      u_=-
+      u_=- z_=-
       [ ! -r /proc/uptime ] || read -r u_ a_ </proc/uptime
-      echo "run $$ $u_ $o_" >&8
+      [ ! -r /proc/loadavg ] || read -r a_ a_ a_ a_ z_ </proc/loadavg
+      echo "run $$ $u_ $z_ $o_" >&8
       echo "$$" >&7
       unset OLDPWD
     }
@@ -85,11 +86,11 @@ export const SPARE = `
   # How the command ended, on both streams, behind all that it said itself.
   report() {
     echo . >&8
-    c= up_=- oom_=- why_= signal_=0 now_=- y_=
+    c= up_=- last_=- oom_=- why_= signal_=0 now_=- y_=
     while IFS= read -r l <&8 && [ "$l" != . ]; do
       case $l in
         m\\ *) ;;
-        run\\ *) set -- $l; c=$2 up_=$3 oom_=$4 ;;
+        run\\ *) set -- $l; c=$2 up_=$3 last_=$4 oom_=$5 ;;
         no\\ *) why_=\${l#no } ;;
         *) signal_=1 ;;
       esac
@@ -116,11 +117,11 @@ export const SPARE = `
       while read -r a_ b_; do [ "$a_" != oom_kill ] || now_=$b_; done <"$f_"
     done
   }
-  # y_: who still bears the tag. Only those are asked that came after the command: mostly nobody, which costs no fork. When
-  # pids may have gone round, after ten seconds or by the last one given out, everyone is asked.
+  # y_: who still bears the tag. Only those are asked that came after the command began: mostly nobody, which costs no fork.
+  # When pids may have gone round, after ten seconds or by the last one given out, everyone is asked.
   recent() {
     [ "$up_" != - ] && read -r u_ a_ </proc/uptime && [ "$((\${u_%%.*} - \${up_%%.*}))" -lt 10 ] &&
-      read -r a_ a_ a_ a_ z_ </proc/loadavg && [ "$z_" -ge "$c" ] 2>/dev/null
+      read -r a_ a_ a_ a_ z_ </proc/loadavg && [ "$z_" -ge "$last_" ] 2>/dev/null
   }
   left() {
     h_=0
@@ -129,7 +130,7 @@ export const SPARE = `
       set --
       if recent; then
         for f_ in /proc/[0-9]*; do
-          [ "\${f_#/proc/}" -le "$c" ] || set -- "$@" "$f_/environ"
+          [ "\${f_#/proc/}" -le "$last_" ] || set -- "$@" "$f_/environ"
         done
       else
         set -- /proc/[0-9]*/environ
