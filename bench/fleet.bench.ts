@@ -11,6 +11,8 @@ const CLAIMS = Number(process.env.BENCH_CLAIMS ?? 20);
 const CREATES = Number(process.env.BENCH_CREATES ?? 10);
 const USERS = Number(process.env.BENCH_USERS ?? 100);
 const IDLE = Number(process.env.BENCH_IDLE ?? 50);
+/** An engine is busy for a moment after it has made a container. */
+const SETTLE_MS = 1_000;
 const MEMORY_OF_A_BIG_MACHINE = 24 * 1024 ** 3;
 
 /** What a platform waits for: a warm sandbox, a cold one, a place among a hundred users; and what an idle one costs. */
@@ -73,6 +75,7 @@ async function claims(provisioner: SharedProvisioner, paused: boolean): Promise<
       for (let user = 0; user < CLAIMS; user += 1) {
         // A claim is measured by itself, not beside the making of the next one.
         while (!fleet.metrics().includes('glovebox_fleet_warm{fleet="bench"} 2')) await pause(50);
+        await pause(SETTLE_MS);
         const started = performance.now();
         const { environment } = await fleet.acquire(`user ${user}`);
         ours.push(performance.now() - started);

@@ -69,9 +69,10 @@ export function createClaims(
     const spare = warm.take(sandbox.name);
     if (spare === undefined) return false;
     const started = ground.now();
-    const [locked, named, older] = await Promise.allSettled([
-      lock(sandbox.name, spare.id),
+    // The slowest first: the engine takes them up in this order.
+    const [named, locked, older] = await Promise.allSettled([
       commit(sandbox, spare),
+      lock(sandbox.name, spare.id),
       provisioner.find(names.replacedOf(sandbox.name)),
     ]);
     if (locked.status === "fulfilled" && locked.value) taken(sandbox);
