@@ -58,6 +58,9 @@ describeTarget("docker", "a soak", () => {
       const [early, late] = [samples.slice(4, 8), samples.slice(-4)];
       const mean = (of: typeof samples, what: keyof (typeof samples)[number]): number =>
         of.reduce((sum, one) => sum + one[what], 0) / of.length;
+      const mib = (bytes: number): string => `${(bytes / 1024 ** 2).toFixed(0)} MiB`;
+      const told = samples.map(({ rss, descriptors, containers }) => `${mib(rss)} ${descriptors} fds ${containers} containers`);
+      if (SECONDS > 60) console.log(`${acquires} acquires\n${told.join("\n")}`);
       expect(acquires).toBeGreaterThan(0);
       expect(mean(late, "rss") - mean(early, "rss")).toBeLessThan(MAX_GROWTH_BYTES);
       expect(mean(late, "descriptors") - mean(early, "descriptors")).toBeLessThan(30);
