@@ -43,14 +43,14 @@ export const DEADLINE_MS = {
 /** Throws `invalid_argument` or `auth_failed` for options that name no engine. Does not connect yet. */
 export function connectEngine(options: EngineOptions = {}): Engine {
   const address = engineAddress(options);
-  const ownAgent = address.agent === undefined ? newAgent(address) : undefined;
+  const agent = address.agent ?? newAgent(address);
+  const processAgent = keepingNone(agent);
   let loading: Promise<Docker> | undefined;
   const load = async (): Promise<Docker> => {
     const { default: Dockerode } = await import("dockerode");
     // The types do not know `agent`; docker-modem does.
-    const agent = address.agent ?? ownAgent;
     const docker = new Dockerode({ ...address.modem, agent } as DockerOptions);
-    adjustRequests(docker.modem as unknown as Requests, oneTime(agent as HttpAgent));
+    adjustRequests(docker.modem as unknown as Requests, processAgent);
     return docker;
   };
   const once: Engine["call"] = async (call, run) => {
@@ -72,7 +72,8 @@ export function connectEngine(options: EngineOptions = {}): Engine {
       }
     },
     close() {
-      ownAgent?.destroy();
+      if (address.agent === undefined) agent.destroy();
+      processAgent.destroy();
     },
   };
 }
@@ -89,19 +90,16 @@ interface Requests {
  * listener and ends the process. And a connection that becomes a process's is lost to other requests: taken from those kept
  * alive, it leaves the next one (how a command ended) to open its own, which takes the engine 3 ms while it is busy.
  */
-function adjustRequests(modem: Requests, oneTime: HttpAgent): void {
+function adjustRequests(modem: Requests, processAgent: HttpAgent): void {
   const buildRequest = modem.buildRequest.bind(modem);
   modem.buildRequest = (options, ...rest) =>
-    buildRequest({ ...options, maxRedirects: 0, agent: options.headers.Upgrade === undefined ? options.agent : oneTime }, ...rest);
+    buildRequest({ ...options, maxRedirects: 0, agent: options.headers.Upgrade === undefined ? options.agent : processAgent }, ...rest);
 }
 
 /** Opens its connections as the other does, and keeps none. */
-function oneTime(agent: HttpAgent): HttpAgent {
-  const { createConnection } = agent as unknown as { createConnection(...parameters: unknown[]): unknown };
-  return Object.assign(new HttpAgent(), {
-    createConnection: createConnection.bind(agent),
-    protocol: (agent as { protocol?: string }).protocol,
-  });
+function keepingNone(agent: HttpAgent): HttpAgent {
+  const { createConnection, protocol } = agent as HttpAgent & { createConnection(...parameters: unknown[]): unknown; protocol?: string };
+  return Object.assign(new HttpAgent(), { createConnection: createConnection.bind(agent), protocol });
 }
 
 function newAgent({ modem }: EngineAddress): HttpAgent {
