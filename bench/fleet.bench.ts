@@ -68,11 +68,7 @@ interface Claims {
 }
 
 async function claims(provisioner: SharedProvisioner, paused: boolean): Promise<Claims> {
-  const control = await new Docker().createContainer({
-    Image: "glovebox/sandbox",
-    Cmd: ["sleep", "600"],
-    HostConfig: { NetworkMode: "none" },
-  });
+  const control = await new Docker().createContainer({ Image: "glovebox/sandbox", HostConfig: { NetworkMode: "none" } });
   const [ours, first, bare]: [number[], number[], number[]] = [[], [], []];
   await control.start();
   try {
